@@ -1,0 +1,1 @@
+"""One question, start to end: retrieval, prompt, citations, guard."""

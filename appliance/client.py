@@ -1,0 +1,174 @@
+"""The client side of the socket: what the CLI, the TUI and the tests call. No heavy imports here."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Any, BinaryIO, Self, TypeVar
+
+import httpx
+from pydantic import TypeAdapter
+
+from appliance.api.schema import (
+    AskEvent,
+    AskRequest,
+    Conversation,
+    ConversationSummary,
+    Document,
+    DocumentsReply,
+    DocumentText,
+    SearchReply,
+    SearchRequest,
+    StatusReply,
+    Wire,
+)
+from appliance.errors import ApplianceError, NotRunningError
+
+_ASK_EVENT: TypeAdapter[AskEvent] = TypeAdapter(AskEvent)
+_CONNECT_S = 5.0
+_Reply = TypeVar("_Reply", bound=Wire)
+
+
+class RequestFailedError(ApplianceError):
+    """The daemon refused or failed a request.
+
+    Attributes:
+        status: HTTP status.
+        code: the error's name in `appliance.api.errors`.
+        retryable: the same request may succeed later.
+    """
+
+    def __init__(self, status: int, code: str, message: str, retryable: bool) -> None:
+        super().__init__(message)
+        self.status = status
+        self.code = code
+        self.retryable = retryable
+
+
+class Client:
+    """A connection to the daemon of one home.
+
+    Every method raises `NotRunningError` when no daemon answers and `RequestFailedError` when it refuses.
+    """
+
+    def __init__(self, socket: Path) -> None:
+        self.socket = socket
+        # Answers may take minutes on a slow box: only connecting has a limit.
+        self._http = httpx.AsyncClient(
+            transport=httpx.AsyncHTTPTransport(uds=str(socket)),
+            base_url="http://appliance",
+            timeout=httpx.Timeout(None, connect=_CONNECT_S),
+            trust_env=False,
+        )
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.aclose()
+
+    async def aclose(self) -> None:
+        """Close the connection."""
+        await self._http.aclose()
+
+    async def ask(self, question: str, *, conversation: str | None = None) -> AsyncIterator[AskEvent]:
+        """Ask, and yield the events of the answer; closing the iterator cancels the answer."""
+        body = AskRequest(question=question, conversation=conversation)
+        async with self._stream("POST", "/api/ask", body) as response:
+            async for line in response.aiter_lines():
+                if line.startswith("data: "):
+                    yield _ASK_EVENT.validate_json(line.removeprefix("data: "))
+
+    async def search(self, query: str, n: int = 5) -> SearchReply:
+        """Return the passages nearest to `query`, best first."""
+        return await self._post("/api/search", SearchRequest(query=query, n=n), SearchReply)
+
+    async def documents(self) -> DocumentsReply:
+        """Return every document the caller may see, and what ingest is doing."""
+        return await self._get("/api/documents", DocumentsReply)
+
+    async def watch_documents(self) -> AsyncIterator[DocumentsReply]:
+        """Yield the documents now, and again after each change."""
+        async with self._stream("GET", "/api/documents/events") as response:
+            async for line in response.aiter_lines():
+                if line.startswith("data: "):
+                    yield DocumentsReply.model_validate_json(line.removeprefix("data: "))
+
+    async def text_around(self, chunk_id: int, *, n_blocks: int = 2) -> DocumentText:
+        """Return the chunk and `n_blocks` chunks before and after it."""
+        return await self._get(f"/api/chunks/{chunk_id}/around?n_blocks={n_blocks}", DocumentText)
+
+    async def add(self, name: str, content: BinaryIO) -> Document:
+        """Put a file into the ingest folder under `name`, atomically."""
+
+        async def chunks() -> AsyncIterator[bytes]:
+            while data := content.read(1 << 20):
+                yield data
+
+        params = {"name": name}
+        response = await self._send("POST", "/api/documents", content=chunks(), params=params)
+        return Document.model_validate_json(response.content)
+
+    async def status(self) -> StatusReply:
+        """Return the whole appliance at a glance."""
+        return await self._get("/api/status", StatusReply)
+
+    async def conversations(self) -> list[ConversationSummary]:
+        """Return the caller's conversations, newest first."""
+        response = await self._send("GET", "/api/conversations")
+        return TypeAdapter(list[ConversationSummary]).validate_json(response.content)
+
+    async def conversation(self, conversation_id: str) -> Conversation:
+        """Return one conversation with all its turns."""
+        return await self._get(f"/api/conversations/{conversation_id}", Conversation)
+
+    async def delete_conversation(self, conversation_id: str) -> None:
+        """Delete a conversation for good."""
+        await self._send("DELETE", f"/api/conversations/{conversation_id}")
+
+    async def _get(self, path: str, reply: type[_Reply]) -> _Reply:
+        return reply.model_validate_json((await self._send("GET", path)).content)
+
+    async def _post(self, path: str, body: Wire, reply: type[_Reply]) -> _Reply:
+        return reply.model_validate_json((await self._send("POST", path, json=body.model_dump())).content)
+
+    async def _send(self, method: str, path: str, **kwargs: Any) -> httpx.Response:
+        try:
+            response = await self._http.request(method, path, **kwargs)
+        except httpx.TransportError as error:
+            raise self._unreachable(error) from error
+        _raise_for_refusal(response)
+        return response
+
+    @asynccontextmanager
+    async def _stream(self, method: str, path: str, body: Wire | None = None) -> AsyncIterator[httpx.Response]:
+        json_body = None if body is None else body.model_dump()
+        try:
+            async with self._http.stream(method, path, json=json_body) as response:
+                if response.is_error:
+                    await response.aread()
+                    _raise_for_refusal(response)
+                yield response
+        except httpx.TransportError as error:
+            raise self._unreachable(error) from error
+
+    def _unreachable(self, error: httpx.TransportError) -> NotRunningError:
+        if isinstance(error, httpx.ConnectError):
+            return NotRunningError(f"no daemon answers on {self.socket}: start it with `appliance serve`")
+        return NotRunningError(f"the daemon on {self.socket} went away ({type(error).__name__}); ask again")
+
+
+def _raise_for_refusal(response: httpx.Response) -> None:
+    if not response.is_error:
+        return
+    try:
+        error = json.loads(response.content)["error"]
+        code, message, retryable = error["code"], error["message"], error["retryable"]
+    except (ValueError, KeyError, TypeError):
+        code, message, retryable = "unknown", response.text or response.reason_phrase, False
+    raise RequestFailedError(response.status_code, code, message, retryable)

@@ -1,0 +1,269 @@
+"""The settings: one frozen tree, read once from YAML and the environment. The only reader of the environment.
+
+Precedence: argument > environment > file > default. Unknown keys and values out of range stop the start.
+Each field's description says when to turn it; docs/configuration.md is generated from them.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from appliance.errors import ConfigError
+
+SERVICE_HOME = Path("/var/lib/appliance")
+CONFIG_NAME = "appliance.yaml"
+ENVIRONMENT_PREFIX = "APPLIANCE_"
+MAX_SOCKET_PATH = 107  # sun_path of sockaddr_un is 108 bytes with its final NUL: unix(7)
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+
+class ModelsSettings(_Section):
+    """Where model files are kept."""
+
+    folder: str | None = Field(
+        default=None, description="Folder of the model files; unset: models/ in the home. Set it to share models between homes."
+    )
+
+
+class EngineSettings(_Section):
+    """The language model."""
+
+    model: str = Field(
+        default="auto", description="Chat model to load; auto takes the one chosen with `appliance model use`."
+    )
+    n_ctx: int = Field(
+        default=8192, ge=512, le=1_048_576,
+        description="Tokens of KV cache shared by all sequences; raise it for long conversations or more users at once, lower it on small boxes.",
+    )  # fmt: skip
+    max_sequences: int = Field(
+        default=4, ge=1, le=64, description="Answers generated at the same time; others wait in the queue."
+    )
+    max_waiting: int = Field(
+        default=32, ge=1, le=10_000, description="Questions that may wait; further ones are refused with 429."
+    )
+    n_batch: int = Field(
+        default=512, ge=16, le=8192, description="Most tokens computed in one step when nobody is reading an answer."
+    )
+    step_target_ms: float = Field(
+        default=150, ge=10, le=10_000,
+        description="Longest step while an answer is being read; lower is smoother for readers and slower for newcomers.",
+    )  # fmt: skip
+    threads: int = Field(
+        default=0, ge=0, le=1024, description="Threads of the engine; 0: every usable core (affinity and cgroup quota)."
+    )
+    spin_count: int = Field(
+        default=1000, ge=0, le=1_000_000,
+        description="GOMP_SPINCOUNT of the engine; bounded, so that a busy neighbour does not stop it (0.4 → 17 tokens/s).",
+    )  # fmt: skip
+    n_gpu_layers: int = Field(
+        default=-1, ge=-1, le=1000, description="Layers on the GPU; -1: as many as fit, 0: none."
+    )
+
+
+class EmbedSettings(_Section):
+    """The embedding model."""
+
+    backend: Literal["onnx", "sentence-transformers"] = Field(
+        default="onnx", description="sentence-transformers runs the model uncompiled (needs the package; a GPU embedder)."
+    )
+    model: str = Field(default="all-minilm-l6-v2", description="Embedding model; another one builds a second index.")
+    batch: int = Field(default=8, ge=1, le=256, description="Chunks embedded at once.")
+
+
+class IngestSettings(_Section):
+    """The watched folder."""
+
+    folder: str | None = Field(default=None, description="Folder to watch; unset: documents/ in the home.")
+    settle_ms: int = Field(
+        default=500, ge=0, le=60_000, description="A file counts once it has been still for so long; raise it for slow copies."
+    )
+    sweep_every_s: float = Field(
+        default=300, ge=1, le=86_400, description="Seconds between full comparisons of the folder with the record."
+    )
+    parse_timeout_s: float = Field(
+        default=30, ge=1, le=3600, description="Seconds for reading one file, and 0.2 more for each MB."
+    )
+    max_file_mb: int = Field(default=200, ge=1, le=10_000, description="Larger files are refused with a reason.")
+    parse_memory_mb: int = Field(
+        default=1024, ge=128, le=65_536, description="Memory of the process that reads one file; it is killed beyond it."
+    )
+    chunk_tokens: int = Field(
+        default=200, ge=32, le=8192,
+        description="Longest chunk in the embedder's tokens; never above the embedder's window.",
+    )  # fmt: skip
+
+
+class AnswerSettings(_Section):
+    """How answers are made."""
+
+    n_passages: int = Field(default=4, ge=1, le=50, description="Passages shown to the model; fewer is faster.")
+    max_tokens: int = Field(default=400, ge=16, le=8192, description="Longest answer in tokens.")
+    refuse_below: float = Field(
+        default=0.75, ge=0, le=2,
+        description="Evidence below which the answer is \"the documents do not say\"; raise it for fewer wrong answers.",
+    )  # fmt: skip
+
+
+class ApiSettings(_Section):
+    """The unix socket."""
+
+    socket: str | None = Field(
+        default=None, description="Path of the socket, at most 107 bytes; unset: appliance.sock in the home."
+    )
+    group: str | None = Field(
+        default=None, description="Group that may connect (the socket has mode 0660); unset: the daemon's own group."
+    )
+
+
+class Settings(_Section):
+    """Every setting; see the sections."""
+
+    models: ModelsSettings = ModelsSettings()
+    engine: EngineSettings = EngineSettings()
+    embed: EmbedSettings = EmbedSettings()
+    ingest: IngestSettings = IngestSettings()
+    answer: AnswerSettings = AnswerSettings()
+    api: ApiSettings = ApiSettings()
+    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field(
+        default="INFO", description="How much the log says."
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """Settings of one home, and where each came from.
+
+    Attributes:
+        origins: dotted key → "default", "file" or "environment (NAME)".
+    """
+
+    home: Path
+    settings: Settings
+    origins: Mapping[str, str]
+
+    @property
+    def socket(self) -> Path:
+        """Path of the unix socket."""
+        return Path(self.settings.api.socket) if self.settings.api.socket else self.home / "appliance.sock"
+
+    @property
+    def documents(self) -> Path:
+        """The watched folder."""
+        return Path(self.settings.ingest.folder) if self.settings.ingest.folder else self.home / "documents"
+
+    @property
+    def models(self) -> Path:
+        """Folder of the model files."""
+        return Path(self.settings.models.folder) if self.settings.models.folder else self.home / "models"
+
+    @property
+    def state(self) -> Path:
+        """Folder of the record, the journal and the vector index."""
+        return self.home / "state"
+
+
+def find_home(argument: Path | None, environment: Mapping[str, str]) -> Path:
+    """Return the home folder: --home, $APPLIANCE_HOME, the service's own, or the user's data folder."""
+    if argument is not None:
+        return argument.expanduser().absolute()
+    if named := environment.get("APPLIANCE_HOME"):
+        return Path(named).expanduser().absolute()
+    if (SERVICE_HOME / CONFIG_NAME).exists():
+        return SERVICE_HOME
+    data = environment.get("XDG_DATA_HOME") or str(Path(environment.get("HOME", "/")) / ".local/share")
+    return Path(data).absolute() / "appliance"
+
+
+def load(home: Path | None = None, environment: Mapping[str, str] | None = None) -> Config:
+    """Read the settings of a home.
+
+    Args:
+        home: the --home argument.
+        environment: `os.environ` where not given; `APPLIANCE_ENGINE__N_CTX=4096` sets `engine.n_ctx`.
+    Raises:
+        ConfigError: the file cannot be read, or a value is unknown, of the wrong type or out of range.
+    """
+    environment = os.environ if environment is None else environment
+    home = find_home(home, environment)
+    file = home / CONFIG_NAME
+    tree = _read_file(file)
+    origins = {key: "default" for key, _ in walk(Settings())}
+    origins |= {key: str(file) for key in _keys(tree)}
+    for variable, key in _variables(environment):
+        _assign(tree, key, yaml.safe_load(environment[variable]))
+        origins[key] = variable
+    config = Config(home, _validate(tree, file), origins)
+    if len(os.fsencode(config.socket)) > MAX_SOCKET_PATH:
+        raise ConfigError(
+            f"the socket's path is {len(os.fsencode(config.socket))} bytes long, {MAX_SOCKET_PATH} is the most: "
+            f"{config.socket}; use a shorter --home or set api.socket"
+        )
+    return config
+
+
+def walk(section: BaseModel, prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield (dotted key, value) of every setting, in the order they are declared."""
+    for name in type(section).model_fields:
+        value = getattr(section, name)
+        if isinstance(value, BaseModel):
+            yield from walk(value, f"{prefix}{name}.")
+        else:
+            yield prefix + name, value
+
+
+def _read_file(file: Path) -> dict[str, Any]:
+    try:
+        tree = yaml.safe_load(file.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise ConfigError(f"{file}: cannot be read: {error}") from error
+    if tree is None:
+        return {}
+    if not isinstance(tree, dict):
+        raise ConfigError(f"{file}: must be a mapping of sections (engine:, ingest:, …)")
+    return tree
+
+
+def _keys(tree: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
+    for name, value in tree.items():
+        if isinstance(value, dict):
+            yield from _keys(value, f"{prefix}{name}.")
+        else:
+            yield f"{prefix}{name}"
+
+
+def _variables(environment: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    known = {ENVIRONMENT_PREFIX + key.upper().replace(".", "__"): key for key, _ in walk(Settings())}
+    for variable in environment:
+        if variable in known:
+            yield variable, known[variable]
+        elif variable.startswith(ENVIRONMENT_PREFIX) and "__" in variable:
+            raise ConfigError(f"environment variable {variable}: no such setting")
+
+
+def _assign(tree: dict[str, Any], key: str, value: Any) -> None:
+    *sections, name = key.split(".")
+    for section in sections:
+        tree = tree.setdefault(section, {})
+    tree[name] = value
+
+
+def _validate(tree: dict[str, Any], file: Path) -> Settings:
+    try:
+        return Settings.model_validate({k: v for k, v in tree.items() if v is not None})
+    except ValidationError as error:
+        first = error.errors()[0]
+        key = ".".join(str(part) for part in first["loc"])
+        problem = "no such setting" if first["type"] == "extra_forbidden" else first["msg"]
+        raise ConfigError(f"{file}: {key}: {problem} (found {first['input']!r})") from error

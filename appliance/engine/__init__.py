@@ -1,0 +1,1 @@
+"""The language model in its own process: scheduling, slots, sampling; nothing about documents."""

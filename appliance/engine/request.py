@@ -1,0 +1,113 @@
+"""What goes into the engine and what comes out of it. Plain data; both sides of the wire use it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+FinishReason = Literal["stop", "length", "cancelled"]
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One turn of a chat. Content is data: control tokens inside it are never obeyed."""
+
+    role: Literal["system", "user", "assistant"]
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class Sampling:
+    """How the next token is chosen; `temperature` 0 is greedy and makes the rest, save penalties, irrelevant."""
+
+    temperature: float = 0.0
+    top_k: int = 40
+    top_p: float = 0.95
+    min_p: float = 0.05
+    repeat_penalty: float = 1.0
+    seed: int | None = None
+    stop: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class GenerateRequest:
+    """One answer to be generated.
+
+    Attributes:
+        max_tokens: most tokens to decode; admission reserves KV cells for prompt + max_tokens.
+        user: for fairness in the queue (round robin by user), not for access.
+    """
+
+    messages: tuple[Message, ...]
+    max_tokens: int
+    sampling: Sampling = field(default_factory=Sampling)
+    user: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Queued:
+    """The request waits; `position` counts from 1."""
+
+    position: int
+
+
+@dataclass(frozen=True, slots=True)
+class Prefill:
+    """`n_done` of `n_prompt` prompt tokens are in the KV cache (reused ones included)."""
+
+    n_done: int
+    n_prompt: int
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A piece of the answer: whole UTF-8 characters, one or more tokens."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """The answer is complete.
+
+    Attributes:
+        n_reused: prompt tokens found in the KV cache.
+        ttft_s: seconds from arrival in the engine to the first token, waiting included.
+        prefill_tps, decode_tps: tokens per second; 0.0 when nothing was computed.
+    """
+
+    finish_reason: FinishReason
+    n_prompt: int
+    n_reused: int
+    n_decoded: int
+    ttft_s: float
+    prefill_tps: float
+    decode_tps: float
+
+
+Event = Queued | Prefill | Token | Done
+
+
+@dataclass(frozen=True, slots=True)
+class EngineStatus:
+    """Where the engine stands.
+
+    Attributes:
+        state: `starting` (process up, model loading), `ready`, `restarting` (it died), `failed` (gave up; see `reason`).
+        model: name of the loaded model; empty until known.
+        device: "CPU, 2 threads" or "GPU, 24/28 layers": for people.
+        reason: why it is not ready, or why it last died; empty when all is well.
+        decode_tps, prefill_tps: of the most recent answer.
+    """
+
+    state: Literal["starting", "ready", "restarting", "failed"]
+    model: str = ""
+    device: str = ""
+    reason: str = ""
+    pid: int | None = None
+    n_ctx: int = 0
+    n_running: int = 0
+    n_waiting: int = 0
+    n_restarts: int = 0
+    prefill_tps: float = 0.0
+    decode_tps: float = 0.0

@@ -1,0 +1,66 @@
+"""The daemon's own errors.
+
+ApplianceError
+├── ConfigError          the settings do not make sense; fix the named key
+├── AlreadyRunningError  another daemon has this home
+├── NotRunningError      no daemon answers on the socket
+└── EngineError
+    ├── EngineNotReadyError  the model is loading, or cannot be loaded
+    ├── EngineLostError      the engine died while answering
+    ├── EngineBusyError      the queue is full
+    └── PromptTooLongError   the prompt can never fit the context
+"""
+
+from __future__ import annotations
+
+
+class ApplianceError(Exception):
+    """Anything this package raises on purpose; the message names the thing and what to do."""
+
+
+class ConfigError(ApplianceError):
+    """A setting is unknown, of the wrong type or out of range: correct the key that the message names."""
+
+
+class AlreadyRunningError(ApplianceError):
+    """A daemon owns this home already: stop it, or use another --home."""
+
+    def __init__(self, home: str, pid: int) -> None:
+        super().__init__(f"a daemon is already running on {home} (pid {pid}); stop it, or use another --home")
+        self.pid = pid
+
+
+class NotRunningError(ApplianceError):
+    """No daemon answers on the socket: start it with `appliance serve`."""
+
+
+class EngineError(ApplianceError):
+    """The language model could not answer."""
+
+
+class EngineNotReadyError(EngineError):
+    """The model is still loading, or could not be loaded: wait, or read `appliance status`."""
+
+
+class EngineLostError(EngineError):
+    """The engine process died while it was answering; it is being restarted: ask again."""
+
+
+class EngineBusyError(EngineError):
+    """The queue is full: try again after `retry_after_s` seconds."""
+
+    def __init__(self, n_waiting: int, retry_after_s: float) -> None:
+        super().__init__(f"{n_waiting} questions are waiting already; try again in {retry_after_s:.0f} s")
+        self.n_waiting = n_waiting
+        self.retry_after_s = retry_after_s
+
+
+class PromptTooLongError(EngineError):
+    """The prompt and its answer can never fit: shorten it, or raise `engine.n_ctx`."""
+
+    def __init__(self, n_prompt: int, max_tokens: int, n_ctx: int) -> None:
+        super().__init__(f"prompt {n_prompt} tokens + answer {max_tokens} tokens, context {n_ctx}: shorten the "
+                         "prompt, ask for fewer tokens, or raise engine.n_ctx")
+        self.n_prompt = n_prompt
+        self.max_tokens = max_tokens
+        self.n_ctx = n_ctx

@@ -1,0 +1,21 @@
+"""Errors of the ingest rooms.
+
+IngestError
+├── LibraryError    the record cannot be opened, read or written
+└── DenseError      Chroma cannot be used; search goes on from the record
+Outcomes of single files are data (`ingest.unit.Outcome`), not errors.
+"""
+
+from __future__ import annotations
+
+
+class IngestError(Exception):
+    """Anything ingest raises on purpose; the message names the thing and what to do."""
+
+
+class LibraryError(IngestError):
+    """The record (library.db) cannot be used: check disk space and rights, or restore a backup."""
+
+
+class DenseError(IngestError):
+    """Chroma cannot be used: search runs on the record's vectors until the index is rebuilt."""

@@ -1,0 +1,45 @@
+"""Errors of model files.
+
+ModelError
+├── UnknownModelError   no such name in the catalogue or among the installed
+├── FetchError          no source could deliver the file
+├── DigestError         the bytes are not the publisher's
+├── NoSpaceError        the disk is too full
+└── CompileError        the embedder could not be compiled
+"""
+
+from __future__ import annotations
+
+
+class ModelError(Exception):
+    """Anything models raises on purpose; the message names the thing and what to do."""
+
+
+class UnknownModelError(ModelError):
+    """No model of that name: `appliance model list` shows those there are."""
+
+
+class FetchError(ModelError):
+    """No source could deliver the file: the message lists each source and why it failed."""
+
+
+class DigestError(ModelError):
+    """A file's sha256 is not the expected one; nothing that worked was removed. Fetch it again, or check the source."""
+
+    def __init__(self, what: str, expected: str, found: str) -> None:
+        super().__init__(f"{what}: expected sha256 {expected}, found {found}; nothing was replaced")
+        self.expected = expected
+        self.found = found
+
+
+class NoSpaceError(ModelError):
+    """The disk has too little room: free the named amount."""
+
+    def __init__(self, folder: str, needed: int, free: int) -> None:
+        super().__init__(f"{folder}: {needed / 2**20:.0f} MiB needed, {free / 2**20:.0f} MiB free; make room and run it again")
+        self.needed = needed
+        self.free = free
+
+
+class CompileError(ModelError):
+    """The embedder could not be compiled: install the `compile` extra, or set embed.backend to sentence-transformers."""

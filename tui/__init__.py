@@ -1,0 +1,1 @@
+"""The terminal screen: a client of the socket, nothing else."""
