@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from enum import StrEnum
+from typing import Any
 
 from ingest.locator import Locator
 
@@ -57,6 +58,9 @@ class Parsed:
         format: the type the content shows ("pdf", "docx", …), never taken from the name alone.
         seconds: wall time in the child.
         peak_mb: peak resident memory of the child, MiB.
+        sha256: of exactly the bytes that were read, hex; empty where they were not read.
+        size: of those bytes.
+        mtime_ns: of the file before it was read: a file that changed since then differs from it.
     """
 
     outcome: Outcome
@@ -67,3 +71,41 @@ class Parsed:
     n_pages: int | None = None
     seconds: float = 0.0
     peak_mb: float = 0.0
+    sha256: str = ""
+    size: int = 0
+    mtime_ns: int = 0
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain JSON; `from_json` reads it back."""
+        return asdict(self) | {"units": [_unit_to_json(unit) for unit in self.units]}
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> Parsed:
+        """Read what `to_json` wrote, and nothing else: the writer has read a hostile file.
+
+        Raises:
+            ValueError, TypeError, KeyError: `data` is not such JSON.
+        """
+        units = tuple(_unit_from_json(unit) for unit in data["units"])
+        parsed = cls(**(data | {"outcome": Outcome(data["outcome"]), "units": units}))
+        texts = (parsed.reason, parsed.format, parsed.title, parsed.sha256)
+        numbers = (parsed.seconds, parsed.peak_mb, parsed.size, parsed.mtime_ns, parsed.n_pages or 0)
+        if not all(isinstance(text, str) for text in texts) or not all(isinstance(n, int | float) for n in numbers):
+            raise TypeError("a field of the parser's answer has the wrong type")
+        return parsed
+
+
+def _unit_to_json(unit: Unit) -> dict[str, Any]:
+    data: dict[str, Any] = {"text": unit.text, "locator": unit.locator.to_json(), "kind": unit.kind}
+    if unit.header:
+        data["header"] = unit.header
+    if unit.flags:
+        data["flags"] = sorted(unit.flags)
+    return data
+
+
+def _unit_from_json(data: dict[str, Any]) -> Unit:
+    text, header, flags = data["text"], data.get("header", ""), data.get("flags", [])
+    if not isinstance(text, str) or not isinstance(header, str) or not all(isinstance(f, str) for f in flags):
+        raise TypeError("a unit of the parser's answer has the wrong type")
+    return Unit(text, Locator.from_json(data["locator"]), UnitKind(data["kind"]), header, frozenset(flags))
