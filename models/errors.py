@@ -1,7 +1,9 @@
 """Errors of model files.
 
 ModelError
+├── CatalogueError      an entry of catalogue.yaml is wrong
 ├── UnknownModelError   no such name in the catalogue or among the installed
+├── ModelFileError      a file or folder is not what its name says
 ├── FetchError          no source could deliver the file
 ├── DigestError         the bytes are not the publisher's
 ├── NoSpaceError        the disk is too full
@@ -15,8 +17,16 @@ class ModelError(Exception):
     """Anything models raises on purpose; the message names the thing and what to do."""
 
 
+class CatalogueError(ModelError):
+    """An entry of the catalogue is wrong: correct the key that the message names."""
+
+
 class UnknownModelError(ModelError):
     """No model of that name: `appliance model list` shows those there are."""
+
+
+class ModelFileError(ModelError):
+    """A file or folder is damaged, or of another kind than needed: replace it as the message says."""
 
 
 class FetchError(ModelError):
@@ -36,7 +46,9 @@ class NoSpaceError(ModelError):
     """The disk has too little room: free the named amount."""
 
     def __init__(self, folder: str, needed: int, free: int) -> None:
-        super().__init__(f"{folder}: {needed / 2**20:.0f} MiB needed, {free / 2**20:.0f} MiB free; make room and run it again")
+        super().__init__(
+            f"{folder}: {needed / 2**20:.0f} MiB needed, {free / 2**20:.0f} MiB free; make room and run it again"
+        )
         self.needed = needed
         self.free = free
 

@@ -1,0 +1,261 @@
+"""Running the embedder: texts in, unit vectors out. Fetching and compiling it is elsewhere.
+
+The compiled folder holds model.onnx (tokens in, pooled and normalised vector out), tokenizer.json and embedder.json.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict, ValidationError
+from tokenizers import Encoding, Tokenizer
+
+from models.digest import sha256_of
+from models.errors import CompileError, ModelFileError
+
+MODEL_FILE = "model.onnx"
+TOKENIZER_FILE = "tokenizer.json"
+CARD_FILE = "embedder.json"
+WEIGHTS_FILE = "model.safetensors"
+
+# Texts in one run. Beyond it padding costs more than batching gains: findings.md section 3.
+BATCH = 8
+
+
+class Embedder(Protocol):
+    """Turns texts into vectors; safe to call from several threads.
+
+    Attributes:
+        fingerprint: changes when vectors made before can no longer be compared; letters, digits, `.`, `-` and `_`.
+        max_tokens: usable tokens of a text, special tokens not counted; what is longer is cut off when embedded.
+    """
+
+    @property
+    def fingerprint(self) -> str: ...
+    @property
+    def n_dims(self) -> int: ...
+    @property
+    def max_tokens(self) -> int: ...
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return (len(texts), n_dims) vectors of length 1, in the order of the texts."""
+        ...
+
+    def count_tokens(self, text: str) -> int:
+        """Return the number of tokens of the whole text, special tokens not counted."""
+        ...
+
+    def token_spans(self, text: str) -> list[tuple[int, int]]:
+        """Return (start, end) of each token in characters, in order, of the whole text."""
+        ...
+
+
+class EmbedderCard(BaseModel):
+    """What the compiler knows of the model, kept beside it so that opening need not hash or guess.
+
+    Attributes:
+        source_sha256: of the weights the model was compiled from; compiling again keeps the fingerprint.
+        model_sha256: of model.onnx.
+        max_seq_length: tokens of one text, special tokens counted.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str
+    precision: Literal["int8", "fp32"]
+    source_sha256: str
+    model_sha256: str
+    n_dims: int
+    max_seq_length: int
+    mean_cosine: float
+    min_cosine: float
+
+
+def open_embedder(folder: Path, backend: str = "onnx") -> Embedder:
+    """Open the embedder in a folder of the registry.
+
+    Args:
+        folder: the compiled folder; `sentence-transformers` runs from its sibling source/, or from the folder itself.
+        backend: `onnx` or `sentence-transformers`.
+    Raises:
+        CompileError: nothing is compiled there, or the package of the backend is not installed.
+        ModelFileError: the folder is damaged.
+    """
+    if backend == "onnx":
+        return OnnxEmbedder(folder)
+    if backend == "sentence-transformers":
+        return SentenceTransformersEmbedder(
+            folder if (folder / "modules.json").exists() else folder.parent / "source"
+        )
+    raise ValueError(f"unknown embedder backend {backend!r}")
+
+
+class OnnxEmbedder:
+    """The compiled model; each call runs on the calling thread alone, so that its nice level decides who gives way."""
+
+    def __init__(self, folder: Path) -> None:
+        card = read_card(folder)
+        self.n_dims = card.n_dims
+        self.fingerprint = _fingerprint(card.name, "onnx", card.precision, card.source_sha256)
+        self._spans = _Spans(_open_tokenizer(folder))
+        self.max_tokens = card.max_seq_length - self._spans.n_special
+        self._tokenizer = _open_tokenizer(folder)
+        self._tokenizer.enable_truncation(card.max_seq_length)
+        self._session = _open_session(folder / MODEL_FILE)
+        self._inputs: list[str] = [node.name for node in self._session.get_inputs()]
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return (len(texts), n_dims) vectors of length 1, in the order of the texts."""
+        vectors = np.zeros((len(texts), self.n_dims), dtype=np.float32)
+        # encode, not encode_batch: the latter spreads over every core, whatever our nice level.
+        encodings = [self._tokenizer.encode(text) for text in texts]
+        for batch in _batches(encodings):
+            vectors[batch] = self._run([encodings[i] for i in batch])
+        return vectors
+
+    def count_tokens(self, text: str) -> int:
+        """Return the number of tokens of the whole text, special tokens not counted."""
+        return self._spans.count(text)
+
+    def token_spans(self, text: str) -> list[tuple[int, int]]:
+        """Return (start, end) of each token in characters, in order, of the whole text."""
+        return self._spans.of(text)
+
+    def _run(self, encodings: Sequence[Encoding]) -> NDArray[np.float32]:
+        shape = len(encodings), max(len(encoding) for encoding in encodings)
+        ids, mask, types = (np.zeros(shape, dtype=np.int64) for _ in range(3))
+        for row, encoding in enumerate(encodings):
+            ids[row, : len(encoding)] = encoding.ids
+            mask[row, : len(encoding)] = encoding.attention_mask
+            types[row, : len(encoding)] = encoding.type_ids
+        feed = {"input_ids": ids, "attention_mask": mask, "token_type_ids": types}
+        (vectors,) = self._session.run(None, {name: feed[name] for name in self._inputs})
+        return _normalised(vectors)
+
+
+class SentenceTransformersEmbedder:
+    """The model as published, uncompiled: the reference, a GPU embedder, or a model that cannot be compiled."""
+
+    def __init__(self, folder: Path) -> None:
+        try:
+            from sentence_transformers import SentenceTransformer
+        except ImportError as error:
+            raise CompileError(
+                "embed.backend is sentence-transformers, but the package is not installed; install the `compile` "
+                "extra, or set embed.backend to onnx"
+            ) from error
+        if not (folder / "modules.json").exists():
+            raise ModelFileError(
+                f"{folder}: no sentence-transformers model; `appliance model pull` fetches it"
+            )
+        self._lock = threading.Lock()  # its tokenizer is re-configured by each call
+        self._model: Any = SentenceTransformer(str(folder), local_files_only=True)
+        self._spans = _Spans(_open_tokenizer(folder))
+        self.max_seq_length = int(self._model.max_seq_length)
+        self.max_tokens = self.max_seq_length - self._spans.n_special
+        self.n_dims: int = self._model.encode(["dimensions"], show_progress_bar=False).shape[1]
+        self.fingerprint = _fingerprint(
+            source_name(folder), "sentence-transformers", "fp32", sha256_of(folder / WEIGHTS_FILE)
+        )
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return (len(texts), n_dims) vectors of length 1, in the order of the texts."""
+        if not texts:
+            return np.zeros((0, self.n_dims), dtype=np.float32)
+        with self._lock:
+            vectors = self._model.encode(list(texts), batch_size=BATCH, show_progress_bar=False)
+        return _normalised(vectors)
+
+    def count_tokens(self, text: str) -> int:
+        """Return the number of tokens of the whole text, special tokens not counted."""
+        return self._spans.count(text)
+
+    def token_spans(self, text: str) -> list[tuple[int, int]]:
+        """Return (start, end) of each token in characters, in order, of the whole text."""
+        return self._spans.of(text)
+
+
+class _Spans:
+    """The tokenizer for measuring: no truncation, no padding, no special tokens. Never re-configured, so thread-safe."""
+
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        self._tokenizer = tokenizer
+        self.n_special: int = tokenizer.num_special_tokens_to_add(is_pair=False)
+
+    def count(self, text: str) -> int:
+        return len(self._tokenizer.encode(text, add_special_tokens=False))
+
+    def of(self, text: str) -> list[tuple[int, int]]:
+        return list(self._tokenizer.encode(text, add_special_tokens=False).offsets)
+
+
+def source_name(folder: Path) -> str:
+    """Return the model's name of a source folder: `NAME/source`, as in the registry, or `NAME`."""
+    return folder.parent.name if folder.name == "source" else folder.name
+
+
+def read_card(folder: Path) -> EmbedderCard:
+    """Read embedder.json of a compiled folder.
+
+    Raises:
+        CompileError: there is none.
+        ModelFileError: it cannot be read.
+    """
+    try:
+        return EmbedderCard.model_validate_json((folder / CARD_FILE).read_bytes())
+    except FileNotFoundError as error:
+        raise CompileError(
+            f"{folder}: no compiled embedder; `python -m models.compile_embedder {folder.parent / 'source'} {folder}` "
+            "makes it (needs the `compile` extra)"
+        ) from error
+    except (OSError, ValidationError) as error:
+        raise ModelFileError(f"{folder / CARD_FILE}: {error}; remove {folder} and compile again") from error
+
+
+def _open_tokenizer(folder: Path) -> Tokenizer:
+    file = folder / TOKENIZER_FILE
+    try:
+        tokenizer = Tokenizer.from_file(str(file))
+    except Exception as error:  # tokenizers raises bare Exception
+        raise ModelFileError(f"{file}: {error}; remove {folder} and fetch or compile it again") from error
+    tokenizer.no_truncation()  # the publisher's file may cut at another length than the model's window
+    tokenizer.no_padding()
+    return tokenizer
+
+
+def _open_session(file: Path) -> Any:
+    # Set here too, for callers that are not our daemon: later than this import it has no effect.
+    os.environ["ORT_DISABLE_TELEMETRY"] = "1"
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    options.inter_op_num_threads = 1
+    options.log_severity_level = 3
+    try:
+        return onnxruntime.InferenceSession(str(file), options, providers=["CPUExecutionProvider"])
+    except Exception as error:  # onnxruntime's own exceptions share no base class
+        raise ModelFileError(f"{file}: {error}; remove {file.parent} and compile again") from error
+
+
+def _batches(encodings: Sequence[Encoding]) -> Iterator[list[int]]:
+    """Yield indices of texts of similar length, longest first, so that little is padded."""
+    order = sorted(range(len(encodings)), key=lambda i: len(encodings[i]), reverse=True)
+    for start in range(0, len(order), BATCH):
+        yield order[start : start + BATCH]
+
+
+def _normalised(vectors: Any) -> NDArray[np.float32]:
+    array: NDArray[np.float32] = np.asarray(vectors, dtype=np.float32)
+    norms = np.linalg.norm(array, axis=1, keepdims=True)
+    return np.asarray(array / np.maximum(norms, 1e-12), dtype=np.float32)
+
+
+def _fingerprint(name: str, backend: str, precision: str, sha256: str) -> str:
+    return f"{name}-{backend}-{precision}-{sha256[:12]}"
