@@ -1,0 +1,67 @@
+"""Everything about one file, its full reason first."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import VerticalScroll
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Static
+
+from appliance.api.schema import Document
+from tui.foreign import one_line, readable
+from tui.states import reason_of, state_of
+
+
+class DocumentScreen(ModalScreen[None]):
+    """A window over the table."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,enter,q", "dismiss", "Back")]
+
+    def __init__(self, document: Document) -> None:
+        super().__init__()
+        self._document = document
+
+    def compose(self) -> ComposeResult:
+        """Name, state and reason, facts."""
+        document, state = self._document, state_of(self._document)
+        with VerticalScroll(classes="window"):
+            yield Static(one_line(document.path), classes="heading", markup=False)
+            yield Static(
+                Content.assemble((f"{state.sign} {state.word}", f"bold $text-{state.style.removeprefix('text-')}"),
+                                 "   ", readable(reason_of(document))),
+                classes="reason", markup=False,
+            )  # fmt: skip
+            yield Static(_facts(document), markup=False)
+
+
+def _facts(document: Document) -> Content:
+    facts = {
+        "Title": one_line(document.title),
+        "Format": one_line(document.format),
+        "Pages": "" if document.n_pages is None else f"{document.n_pages:,}",
+        "Chunks": f"{document.n_chunks:,}",
+        "Size": _size(document.size),
+        "Changed": _when(document.modified),
+        "SHA-256": one_line(document.sha256),
+    }
+    rows = [Content.assemble((f"{name:<9}", "$text-muted"), value) for name, value in facts.items() if value]
+    return Content("\n").join(rows)
+
+
+def _size(n_bytes: int) -> str:
+    if n_bytes < 1000:
+        return f"{n_bytes} bytes"
+    kilobytes = n_bytes / 1000
+    return f"{kilobytes:,.0f} KB" if kilobytes < 1000 else f"{kilobytes / 1000:,.1f} MB"
+
+
+def _when(seconds: float) -> str:
+    try:
+        return datetime.fromtimestamp(seconds).strftime("%d %b %Y, %H:%M")
+    except (ValueError, OverflowError, OSError):
+        return "unknown"

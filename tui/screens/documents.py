@@ -1,0 +1,170 @@
+"""Every file of the folder: its state, why it failed, and what ingest is doing now."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from typing import ClassVar, cast
+
+from pydantic import ValidationError
+from textual import work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal
+from textual.content import Content
+from textual.screen import Screen
+from textual.widgets import Footer, Input, ProgressBar, Static
+
+from appliance.api.schema import Document, DocumentsReply, IngestStatus
+from appliance.client import Client
+from appliance.errors import ApplianceError
+from tui.foreign import one_line
+from tui.messages import DocumentsArrived, DocumentsAway
+from tui.screens.document import DocumentScreen
+from tui.states import reason_of, state_of, words_for
+from tui.widgets.documents_table import MAX_ROWS, DocumentsTable
+from tui.widgets.status_line import StatusLine
+
+_RETRY_S = 1.5
+_IDLE = {"ready"}
+
+
+class DocumentsScreen(Screen[None]):
+    """A table that follows the record."""
+
+    AUTO_FOCUS = "#filter"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "back", "Back", priority=True),
+        Binding("enter", "details", "Details", priority=True),
+        *[
+            Binding(key, f"table('{key}')", show=False, priority=True)
+            for key in ("up", "down", "pageup", "pagedown")
+        ],
+    ]
+
+    def __init__(self, client: Client) -> None:
+        super().__init__()
+        self._client = client
+        self._reply: DocumentsReply | None = None
+
+    def compose(self) -> ComposeResult:
+        """Counts, what is worked on, filter, table, status, keys."""
+        yield Static("Documents", id="title", markup=False)
+        with Horizontal(id="work"):
+            yield Static("loading …", id="counts", markup=False)
+            yield ProgressBar(show_eta=False, id="progress")
+        yield Input(placeholder="Type to filter by name, state or reason", compact=True, id="filter")
+        yield DocumentsTable()
+        yield StatusLine()
+        yield Footer(show_command_palette=False)
+
+    def on_mount(self) -> None:
+        """Follow the connection and the record."""
+        self.query_one("#progress").display = False
+        self.watch(self.app, "connection", self.query_one(StatusLine).show)
+        self._follow()
+
+    @work(group="documents", exclusive=True, exit_on_error=False)
+    async def _follow(self) -> None:
+        """Follow the documents for as long as this screen is there; begin again whenever the stream ends."""
+        while True:
+            try:
+                replies = cast(AsyncGenerator[DocumentsReply], self._client.watch_documents())
+                async with aclosing(replies):
+                    async for reply in replies:
+                        self.post_message(DocumentsArrived(reply))
+            except ApplianceError as error:
+                self.post_message(DocumentsAway(str(error)))
+            except ValidationError:
+                self.post_message(DocumentsAway("the list cannot be read: is the appliance another version?"))
+            except Exception as error:  # the outermost loop of this stream
+                self.log.error(error)
+                self.post_message(DocumentsAway(f"{type(error).__name__}: {error}"))
+            await asyncio.sleep(_RETRY_S)
+
+    def on_documents_arrived(self, message: DocumentsArrived) -> None:
+        """Show the new list."""
+        self._reply = message.reply
+        self._show()
+
+    def on_documents_away(self, message: DocumentsAway) -> None:
+        """Keep the list and say that it stands still."""
+        self.query_one("#counts", Static).update(
+            Content.styled(f"not followed, retrying: {one_line(message.reason)}", "$text-error")
+        )
+
+    def on_input_changed(self) -> None:
+        """Filter while typing."""
+        self._show()
+
+    def action_back(self) -> None:
+        """Clear the filter; when it is clear, go back."""
+        field = self.query_one(Input)
+        if field.value:
+            field.value = ""
+        else:
+            self.dismiss()
+
+    def action_details(self) -> None:
+        """Show everything about the row's file."""
+        if document := self.query_one(DocumentsTable).chosen:
+            self.app.push_screen(DocumentScreen(document))
+
+    def on_data_table_row_selected(self) -> None:
+        """A click opens the details too."""
+        self.action_details()
+
+    def action_table(self, key: str) -> None:
+        """Move in the table while the filter has the cursor."""
+        table = self.query_one(DocumentsTable)
+        {
+            "up": table.action_cursor_up,
+            "down": table.action_cursor_down,
+            "pageup": table.action_page_up,
+            "pagedown": table.action_page_down,
+        }[key]()
+
+    def _show(self) -> None:
+        if self._reply is None:
+            return
+        wanted = self.query_one(Input).value.casefold().split()
+        found = [d for d in self._reply.documents if _matches(d, wanted)]
+        found.sort(key=lambda d: (state_of(d).order, d.path))
+        self.query_one(DocumentsTable).show(found)
+        self._show_title(len(found), len(self._reply.documents))
+        self._show_work(self._reply.ingest)
+
+    def _show_title(self, n_found: int, n_all: int) -> None:
+        number = f"{n_all:,}" if n_found == n_all else f"{n_found:,} of {n_all:,}"
+        more = f" (the first {MAX_ROWS:,} are shown: type to narrow)" if n_found > MAX_ROWS else ""
+        assert self._reply is not None
+        folder = one_line(self._reply.ingest.folder)
+        self.query_one("#title", Static).update(
+            Content.assemble("Documents  ", (number + more, ""), (f"   {folder}", "$text-muted"))
+        )
+
+    def _show_work(self, ingest: IngestStatus) -> None:
+        n_all = sum(ingest.counts.values())
+        n_open = sum(ingest.counts.get(state, 0) for state in ("waiting", "parsing", "embedding"))
+        bar = self.query_one(ProgressBar)
+        bar.display = bool(n_open)
+        bar.update(total=max(n_all, 1), progress=n_all - n_open)
+        self.query_one("#counts", Static).update(_work(ingest))
+
+
+def _work(ingest: IngestStatus) -> Content:
+    """Return what stands still, what is worked on, then the counts."""
+    if ingest.problem:
+        return Content.styled(f"Standing still: {one_line(ingest.problem)}", "bold $text-error")
+    counts = "   ".join(f"{n:,} {one_line(word)}" for word, n in words_for(ingest.counts).items())
+    now = (f"reading {one_line(ingest.current)}   ", "$text-accent") if ingest.current else ""
+    return Content.assemble(now, (counts or "no documents yet", "$text-muted"))
+
+
+def _matches(document: Document, wanted: list[str]) -> bool:
+    text = (
+        f"{document.path} {document.title} {state_of(document).word} {document.state} {reason_of(document)}"
+    )
+    text = text.casefold()
+    return all(word in text for word in wanted)

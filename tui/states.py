@@ -1,0 +1,57 @@
+"""The states of a document as people read them: sign, word, colour, and what it means."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from appliance.api.schema import Document
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """How one state looks.
+
+    Attributes:
+        order: place in the list; what needs a person comes first.
+        failed: it will not become ready unless somebody does something.
+    """
+
+    order: int
+    sign: str
+    word: str
+    style: str
+    meaning: str
+    failed: bool = False
+
+
+_STATES = {
+    "damaged": State(0, "✗", "damaged", "error", "the file cannot be read; replace it", True),
+    "crashed": State(0, "✗", "crashed", "error", "reading it failed badly; replace or remove it", True),
+    "timeout": State(0, "✗", "too slow", "error", "reading it took too long", True),
+    "too_large": State(0, "✗", "too large", "error", "it is larger than the limit", True),
+    "needs_password": State(1, "!", "locked", "warning", "it needs a password; save it without one", True),
+    "needs_ocr": State(1, "!", "only images", "warning", "it is a scan without text", True),
+    "unsupported": State(1, "!", "unsupported", "warning", "files of this kind cannot be read", True),
+    "empty": State(1, "!", "empty", "warning", "there is no text in it", True),
+    "parsing": State(2, "◐", "reading", "accent", "its text is being read"),
+    "embedding": State(2, "◐", "indexing", "accent", "it is being made searchable"),
+    "waiting": State(3, "○", "waiting", "text-muted", "it is in the queue"),
+    "ready": State(4, "●", "ready", "success", ""),
+}
+
+
+def state_of(document: Document) -> State:
+    """Return how the document's state looks."""
+    return _STATES[document.state]
+
+
+def reason_of(document: Document) -> str:
+    """Return the daemon's reason, or the state's own words."""
+    return document.reason or state_of(document).meaning
+
+
+def words_for(counts: dict[str, int]) -> dict[str, int]:
+    """Return the counts under the words shown, in the list's order; unknown states keep their name."""
+    known = sorted(_STATES.items(), key=lambda item: item[1].order)
+    shown = {state.word: counts[name] for name, state in known if counts.get(name)}
+    return shown | {name: n for name, n in counts.items() if name not in _STATES and n}

@@ -1,0 +1,100 @@
+"""The answer as Markdown, growing while it streams, with citation marks that open passages."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from markdown_it import MarkdownIt
+from textual.app import ComposeResult
+from textual.widgets import Markdown, Static
+from textual.widgets._markdown import MarkdownBlock, MarkdownStream, MarkdownTable, MarkdownTableContent
+
+from appliance.api.schema import Citation
+from tui.foreign import one_line, readable
+from tui.marks import CITE, UNSUPPORTED, with_marks
+from tui.messages import OpenPassage
+
+# Longer answers are shown as plain text: a large Markdown document freezes the screen (textual#4586).
+MAX_MARKDOWN = 40_000
+
+
+def _parser() -> MarkdownIt:
+    # HTML off, so that "<5 ml" is shown and not swallowed as a tag; no links made of bare words.
+    return MarkdownIt("gfm-like", {"html": False, "linkify": False})
+
+
+class _Cells(MarkdownTableContent):
+    """Cells without tooltips: Textual 8.2 reads a cell's tooltip as markup, and "[/" in it ends the app."""
+
+    def compose(self) -> ComposeResult:
+        for cell in super().compose():
+            cell.tooltip = None
+            yield cell
+
+
+class _Table(MarkdownTable):
+    def compose(self) -> ComposeResult:
+        self._headers, self._rows = self._get_headers_and_rows()
+        yield _Cells(self._headers, self._rows)
+
+    async def _update_from_block(self, block: MarkdownBlock) -> None:
+        # Always a new table: Textual's in-place update gives new cells the tooltips again.
+        markdown = self._markdown
+        await self.remove()
+        await markdown.mount(block)
+
+
+class AnswerText(Markdown):
+    """Markdown of one answer. Text is kept beside what is shown, so that offsets stay the daemon's."""
+
+    BLOCKS = {**Markdown.BLOCKS, "table_open": _Table}  # noqa: RUF012 (Textual declares it so)
+
+    def __init__(self) -> None:
+        super().__init__(parser_factory=_parser, open_links=False)
+        self.text = ""
+        self.citations: list[Citation] = []
+        self._stream: MarkdownStream | None = None
+
+    async def write(self, text: str) -> None:
+        """Add a piece at the end; pieces that come faster than the screen are joined."""
+        self.text += text
+        if len(self.text) > MAX_MARKDOWN:
+            return
+        if self._stream is None:
+            self._stream = Markdown.get_stream(self)
+        await self._stream.write(readable(text))
+
+    async def cite(self, citation: Citation) -> None:
+        """Mark a sentence that has just been checked."""
+        self.citations.append(citation)
+        await self._redraw()
+
+    async def finish(self, text: str | None = None, citations: Sequence[Citation] | None = None) -> None:
+        """Show the whole answer once more; the stream can lose a fence at the end (oterm#308)."""
+        self.text = self.text if text is None else text
+        self.citations = self.citations if citations is None else list(citations)
+        await self._redraw()
+
+    async def _redraw(self) -> None:
+        if self._stream is not None:
+            stream, self._stream = self._stream, None
+            await stream.stop()
+        if len(self.text) > MAX_MARKDOWN:
+            await self.update("")
+            await self.remove_children(".plain")
+            await self.mount(Static(readable(self.text), classes="plain", markup=False))
+            return
+        await self.update(with_marks(readable(self.text), self.citations))
+
+    def on_markdown_link_clicked(self, event: Markdown.LinkClicked) -> None:
+        """Open the passage of a mark; say, but never open, where any other link leads."""
+        event.stop()
+        number = event.href.removeprefix(CITE)
+        if event.href.startswith(CITE) and number.isdecimal() and len(number) < 4:
+            self.post_message(OpenPassage(int(number)))
+        elif event.href.startswith(UNSUPPORTED):
+            self.notify(
+                "No passage supports this sentence: check it before you rely on it.", severity="warning"
+            )
+        else:
+            self.notify(f"Links are not opened here: {one_line(event.href)[:200]}", markup=False)

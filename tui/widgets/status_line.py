@@ -1,0 +1,85 @@
+"""The line at the foot of every screen: model, device, speed, queue, ingest, index, connection."""
+
+from __future__ import annotations
+
+from textual.content import Content
+from textual.widget import Widget
+
+from appliance.api.schema import EngineReply, IndexReply, IngestStatus, StatusReply
+from tui.connection import Connection
+from tui.foreign import one_line
+
+_Part = tuple[str, str]
+_GAP = "   "
+
+
+class StatusLine(Widget):
+    """Shows the app's connection; parts that do not fit the width are left out from the right."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._connection = Connection()
+
+    def show(self, connection: Connection) -> None:
+        """Show what the last poll found."""
+        self._connection = connection
+        self.refresh()
+
+    def render(self) -> Content:
+        """Return as many parts as fit."""
+        line = Content("")
+        for text, style in parts(self._connection):
+            part = Content.styled(text, style)
+            longer = line + Content(_GAP) + part if line else part
+            if line and longer.cell_length > self.size.width - 2:
+                break
+            line = longer
+        return line
+
+
+def parts(connection: Connection) -> list[_Part]:
+    """Return the parts of the line as (text, style), the most important first."""
+    if connection.up is None:
+        return [("○ connecting …", "$text-muted")]
+    if not connection.up:
+        return [
+            ("○ not connected, retrying", "bold $text-error"),
+            ("what you typed and see is kept", "$text-muted"),
+            (one_line(connection.reason), "$text-muted"),
+        ]
+    status = connection.status
+    return [] if status is None else _status_parts(status)
+
+
+def _status_parts(status: StatusReply) -> list[_Part]:
+    return [
+        *_engine(status.engine),
+        *_ingest(status.ingest),
+        (f"queue {status.engine.n_waiting}", "$text-warning" if status.engine.n_waiting else "$text-muted"),
+        *_index(status.index),
+    ]
+
+
+def _engine(engine: EngineReply) -> list[_Part]:
+    model, device = one_line(engine.model) or "no model", one_line(engine.device)
+    if engine.state == "ready":
+        shown = [("● " + model, "$text-success"), (device, "$text-muted")]
+        if engine.decode_tps > 0:
+            shown.append((f"{engine.decode_tps:.1f} tok/s", "$text-muted"))
+        return [part for part in shown if part[0]]
+    words = {"starting": "model is loading", "restarting": "engine is restarting", "failed": "no model runs"}
+    style = "$text-error" if engine.state == "failed" else "$text-warning"
+    reason = f": {one_line(engine.reason)}" if engine.reason else ""
+    return [(f"◐ {words[engine.state]}{reason}", style)]
+
+
+def _ingest(ingest: IngestStatus) -> list[_Part]:
+    if ingest.problem:
+        return [(f"documents: {one_line(ingest.problem)}", "$text-error")]
+    n = ingest.n_waiting + bool(ingest.current)
+    return [(f"{n} file{'s' * (n != 1)} to read", "$text-accent")] if n else []
+
+
+def _index(index: IndexReply) -> list[_Part]:
+    style = "$text-muted" if index.state == "ready" else "$text-warning"
+    return [(f"index {one_line(index.state)}", style)]
