@@ -1,0 +1,93 @@
+# Two commands do all the set-up on a fresh machine: `make run` and `make test`. `make help` lists the rest.
+# Debian or Ubuntu with Python 3.11 or newer, a C/C++ compiler and cmake; what is missing is named.
+
+PYTHON ?= python3
+# PyPI's plain torch for Linux is a CUDA build of several GB. TORCH_INDEX=URL takes it from PyTorch's CPU index (README).
+TORCH_INDEX ?=
+
+VENV := .venv
+BIN := $(VENV)/bin
+TEST_MODELS := .cache/models
+# The environment is made again only when what goes into it changes; contents count, not file times.
+INPUTS := $(shell cat pyproject.toml | sha256sum | cut -c1-16)
+RUN_STAMP := $(VENV)/.installed-run-$(INPUTS)
+DEV_STAMP := $(VENV)/.installed-dev-$(INPUTS)
+PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+TORCH_FROM := $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX))
+
+.DEFAULT_GOAL := help
+.PHONY: help run demo test check format clean preflight run-models test-models
+
+help:
+	@echo "make run    set up, fetch the models, start the daemon, open the screen   (first time: 10 to 20 minutes)"
+	@echo "make demo   the same without a screen: reads examples/, asks two questions, prints the answers"
+	@echo "make test   set up for development and run every test                     (first time: 10 to 20 minutes)"
+	@echo "make check  format, lint, types and tests: what CI runs"
+	@echo "make format rewrite the code in the house's format"
+	@echo "make clean  remove what was made here: the environment, caches, the demo's home (not your documents)"
+
+run: $(RUN_STAMP) run-models
+	@$(BIN)/appliance status > /dev/null 2>&1 || $(BIN)/appliance serve --detach
+	@$(BIN)/appliance tui
+
+demo: $(RUN_STAMP) run-models
+	@$(BIN)/python examples/demo.py
+
+test: $(DEV_STAMP) test-models
+	$(BIN)/python -m pytest
+
+check: $(DEV_STAMP) test-models
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/python -m pytest
+
+format: $(DEV_STAMP)
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+clean:
+	@-$(BIN)/appliance --home .demo stop > /dev/null 2>&1
+	rm -rf $(VENV) .cache .demo .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+preflight:
+	@command -v $(PYTHON) > /dev/null || { echo "python3 is missing: sudo apt-get install python3 python3-venv python3-dev"; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "$$($(PYTHON) --version) is too old, 3.11 is the least: sudo apt-get install python3.11 python3.11-venv python3.11-dev, then make PYTHON=python3.11 …"; exit 1; }
+	@$(PYTHON) -c 'import venv, ensurepip' 2> /dev/null || { echo "Python's venv is missing: sudo apt-get install python3-venv"; exit 1; }
+	@{ command -v cc && command -v c++; } > /dev/null || { echo "a C/C++ compiler is missing: sudo apt-get install build-essential"; exit 1; }
+	@command -v cmake > /dev/null || { echo "cmake is missing: sudo apt-get install cmake"; exit 1; }
+	@free=$$(df -Pk . | awk 'NR==2 {print int($$4/1048576)}'); [ $$free -ge 6 ] || { echo "$$free GB free here, 6 are needed for building and models: make room, or clone to another disk"; exit 1; }
+
+$(VENV)/bin/python: | preflight
+	@echo "── making $(VENV) (a few seconds)"
+	@$(PYTHON) -m venv $(VENV)
+
+$(RUN_STAMP): | $(VENV)/bin/python
+	@[ -e $(DEV_STAMP) ] || { echo "── installing; llama-cpp-python is compiled the first time (6 minutes on 2 cores, then pip keeps the wheel)"; $(PIP_INSTALL) -e . ; }
+	@touch $@
+
+$(DEV_STAMP): | $(VENV)/bin/python
+	@echo "── installing for development, with torch to compile the embedder (1.5 GB; llama-cpp-python: 6 minutes the first time)"
+	@$(PIP_INSTALL) $(TORCH_FROM) -e '.[compile,dev,examples]'
+	@touch $@
+
+# The embedder is compiled where torch is: in this environment if it has it, else in a throw-away one.
+run-models: $(RUN_STAMP)
+	@$(BIN)/appliance model pull --default
+	@$(BIN)/appliance model compile --check > /dev/null || $(MAKE) --no-print-directory compile-embedder
+
+.PHONY: compile-embedder
+compile-embedder:
+	@if $(BIN)/python -c 'import torch, sentence_transformers, onnxscript' 2> /dev/null; then $(BIN)/appliance model compile; \
+	else echo "── compiling the embedder in a throw-away environment (torch: 1 GB, 3 to 5 minutes, once)"; \
+	  set -e; temporary=$$(mktemp -d -p .); trap 'rm -rf "$$temporary"' EXIT; \
+	  $(PYTHON) -m venv $$temporary; \
+	  $$temporary/bin/python -m pip install --quiet --disable-pip-version-check $(TORCH_FROM) $$($(BIN)/appliance model compile --requirements); \
+	  PYTHONPATH=. $$temporary/bin/python -m models.compile_embedder $$($(BIN)/appliance model compile --folders); \
+	  $(BIN)/appliance model compile; fi
+
+test-models: export APPLIANCE_MODELS__FOLDER := $(TEST_MODELS)
+test-models: $(DEV_STAMP)
+	@$(BIN)/appliance model pull smollm2-135m-instruct
+	@$(BIN)/appliance model pull all-minilm-l6-v2
