@@ -1,8 +1,10 @@
 """Errors of the ingest rooms.
 
 IngestError
-├── LibraryError    the record cannot be opened, read or written
-└── DenseError      Chroma cannot be used; search goes on from the record
+├── LibraryError        the record cannot be opened, read or written
+│   └── DiskFullError   no room for a commit; ingest pauses, search goes on
+├── DenseError          Chroma cannot be used; search goes on from the record
+└── ParserStoppedError  the parser was stopped while a file was read
 Outcomes of single files are data (`ingest.unit.Outcome`), not errors.
 """
 
@@ -17,5 +19,13 @@ class LibraryError(IngestError):
     """The record (library.db) cannot be used: check disk space and rights, or restore a backup."""
 
 
+class DiskFullError(LibraryError):
+    """The disk has no room for a commit: make room, ingest goes on by itself."""
+
+
 class DenseError(IngestError):
     """Chroma cannot be used: search runs on the record's vectors until the index is rebuilt."""
+
+
+class ParserStoppedError(IngestError):
+    """The parser was stopped, mostly at shutdown: nothing is known about the file; leave it waiting."""

@@ -1,0 +1,279 @@
+"""Web pages: headings, paragraphs, list items and table rows of the page's own text, without menus and footers.
+
+`resiliparse` parses, and says which text is main content; the walk here keeps structure that its plain text loses.
+Nothing is fetched, no script runs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from resiliparse.extract.html2text import extract_plain_text
+from resiliparse.parse.html import HTMLTree, NodeType
+
+from ingest.formats.encoding import BOMS, decode
+from ingest.formats.headings import Headings
+from ingest.formats.reading import Reading, damaged
+from ingest.formats.table import row_text
+from ingest.formats.tidy import one_line, visible
+from ingest.locator import Locator
+from ingest.unit import Unit, UnitKind
+
+MAX_DEPTH = 1000  # main-content extraction hangs on 100,000 nested elements; pages that people write stay under 50
+MIN_MAIN_CHARS = 200  # below this, or below MIN_MAIN_SHARE of all text, the page is taken whole
+MIN_MAIN_SHARE = 0.12
+MAX_CELL = 500  # characters; a longer cell without header cells around it is a page's column
+MIN_ANCHOR = 25  # characters that make a text's presence in the main content more than chance
+META_CHARSET = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([\w.:-]+)", re.IGNORECASE)
+UNREAD = frozenset(
+    "script style noscript template svg math head iframe object canvas select button textarea input audio video".split()
+)
+BLOCKS = frozenset(
+    "address article aside blockquote body caption center dd details dialog div dl dt fieldset figcaption figure footer"
+    " form h1 h2 h3 h4 h5 h6 header hr html legend li main nav ol p pre section summary table tbody td tfoot th thead"
+    " tr ul".split()
+)
+HEADINGS = {f"h{n}": n for n in range(1, 7)}
+SIDE_TAGS = frozenset({"nav", "footer", "aside"})
+SIDE_ROLES = frozenset({"navigation", "contentinfo", "complementary", "search", "banner", "menu", "menubar"})
+SIDE_NAMES = re.compile(
+    r"(?:^|[\s_-])(?:nav|navbar|navigation|menu|breadcrumbs?|footer|sidebar|cookies?|skip|share|social)(?:$|[\s_-])",
+    re.IGNORECASE,
+)
+HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
+
+
+def read(data: bytes, legacy: str) -> Reading:
+    """Read a web page. What the page hides (`hidden`, `display:none`) is left out.
+
+    Raises:
+        RefusedError: elements are nested over `MAX_DEPTH` deep.
+    """
+    tree = HTMLTree.parse(_decode(data, legacy))
+    _check_depth(tree.document)
+    walk = _Walk()
+    walk.over(tree.body or tree.document)
+    title = one_line(tree.title or "")
+    return Reading(_main(walk.found, tree), title)
+
+
+def _decode(data: bytes, legacy: str) -> str:
+    """Decode by mark, then strict UTF-8, then what the page says of itself, then as any text."""
+    if any(data.startswith(bom) for bom, _ in BOMS):
+        return decode(data, legacy)
+    try:
+        return decode(data, legacy) if b"\0" in data[:1024] else data.decode("utf-8")
+    except UnicodeDecodeError:
+        pass
+    told = META_CHARSET.search(data[:4096])
+    name = told[1].decode("ascii").lower() if told else ""
+    name = {"iso-8859-1": "cp1252", "latin1": "cp1252", "gb2312": "gb18030", "shift_jis": "cp932"}.get(name, name)
+    try:
+        return data.decode(name) if name else decode(data, legacy)
+    except (LookupError, UnicodeDecodeError):  # the page is wrong about itself
+        return decode(data, legacy)
+
+
+def _check_depth(document: Any) -> None:
+    node, depth = document, 0
+    while node is not None:
+        if node.first_child is not None:
+            node, depth = node.first_child, depth + 1
+            if depth > MAX_DEPTH:
+                raise damaged(f"its elements are nested more than {MAX_DEPTH} deep, as no page for people is")
+            continue
+        while node is not None and node.next is None:
+            node, depth = node.parent, depth - 1
+        node = node.next if node is not None else None
+
+
+@dataclass(slots=True)
+class _Found:
+    unit: Unit
+    side: bool  # stands in a menu, footer or sidebar
+
+
+@dataclass
+class _Walk:
+    """Turns elements into units, in document order. Iterative: pages nest deeper than Python's stack."""
+
+    found: list[_Found] = field(default_factory=list)
+    headings: Headings = field(default_factory=Headings)
+    words: list[str] = field(default_factory=list)
+    n_side: int = 0
+    marks: list[str] = field(default_factory=list)  # bullets and numbers of the list items being read
+    counters: list[int] = field(default_factory=list)  # next number of each open list; 0: no numbers
+
+    def over(self, root: Any) -> None:
+        """Read everything under an element."""
+        stack: list[tuple[bool, Any]] = [(True, root)]
+        while stack:
+            entering, node = stack.pop()
+            if not entering:
+                self._leave(node)
+            elif node.type == NodeType.TEXT:
+                self.words.append(node.value or "")
+            elif node.type == NodeType.ELEMENT and not _is_unread(node) and self._enter(node):
+                stack.append((False, node))
+                stack.extend((True, child) for child in reversed(node.child_nodes))
+
+    def _enter(self, node: Any) -> bool:
+        """Begin an element; returns whether to walk into it."""
+        tag = node.tag
+        if tag == "br":
+            self.words.append("\n")
+        if tag not in BLOCKS:
+            return True
+        self._flush()
+        self.n_side += _is_side(node)
+        if tag in ("ol", "ul"):
+            self.counters.append(1 if tag == "ol" else 0)
+        elif tag == "li":
+            self.marks.append(self._mark())
+        elif tag == "table" and _is_data(node):
+            for caption in (part for part in node.child_nodes if part.tag == "caption"):
+                self.words.append(_text(caption))
+                self._flush()
+            self._rows(node)
+            self.n_side -= _is_side(node)
+            return False
+        return True
+
+    def _leave(self, node: Any) -> None:
+        tag = node.tag
+        if tag not in BLOCKS:
+            return
+        self._flush(tag)
+        self.n_side -= _is_side(node)
+        if tag in ("ol", "ul") and self.counters:
+            self.counters.pop()
+        elif tag == "li" and self.marks:
+            self.marks.pop()
+
+    def _mark(self) -> str:
+        if not self.counters or not self.counters[-1]:
+            return "- "
+        self.counters[-1] += 1
+        return f"{self.counters[-1] - 1}. "
+
+    def _flush(self, tag: str = "p") -> None:
+        raw = "".join(self.words)
+        self.words.clear()
+        text = visible(raw).strip("\n") if tag == "pre" else one_line(raw)
+        if not text.strip():
+            return
+        kind = {"pre": UnitKind.CODE}.get(tag, UnitKind.PARAGRAPH)
+        if tag in HEADINGS:
+            kind = UnitKind.HEADING
+            if not self.n_side:
+                self.headings.enter(HEADINGS[tag], text)
+        elif self.marks and self.marks[-1]:
+            kind, text, self.marks[-1] = UnitKind.LIST_ITEM, self.marks[-1] + text, ""
+        self._add(Unit(text, Locator(heading=self.headings.path), kind))
+
+    def _rows(self, table: Any) -> None:
+        header = ""
+        number = 0
+        for row in _table_rows(table):
+            cells = _cells(row)
+            text = row_text([_text(cell) for cell in cells])
+            if not text:
+                continue
+            if number == 0 and not header and len(cells) > 1 and all(cell.tag == "th" for cell in cells):
+                header = text
+                continue
+            number += 1
+            locator = Locator(heading=self.headings.path, rows=(number, number))
+            self._add(Unit(text, locator, UnitKind.TABLE_ROW, header))
+        if header and number == 0:
+            self._add(Unit(header, Locator(heading=self.headings.path), UnitKind.TABLE_ROW))
+
+    def _add(self, unit: Unit) -> None:
+        self.found.append(_Found(unit, self.n_side > 0))
+
+
+def _is_unread(node: Any) -> bool:
+    if node.tag in UNREAD:
+        return True
+    return bool(node.hasattr("hidden") or HIDDEN_STYLE.search(node.getattr("style") or ""))
+
+
+def _is_side(node: Any) -> bool:
+    if node.tag in SIDE_TAGS or (node.getattr("role") or "") in SIDE_ROLES:
+        return True
+    return node.tag not in ("body", "main", "article") and bool(
+        SIDE_NAMES.search(node.class_name or "") or SIDE_NAMES.search(node.id or "")
+    )
+
+
+def _is_data(table: Any) -> bool:
+    """Tell a table of data from one that lays out the page: several rows of several short cells without blocks."""
+    rows = [_cells(row) for row in _table_rows(table)]
+    if len(rows) < 2 or max(map(len, rows)) < 2:
+        return False
+    if any(cell.tag == "th" for row in rows for cell in row):
+        return True
+    blocks = len(table.query_selector_all("td h1, td h2, td h3, td p + p, td li"))
+    return blocks == 0 and all(len(_text(cell)) <= MAX_CELL for row in rows for cell in row)
+
+
+def _table_rows(table: Any) -> list[Any]:
+    """Return the table's own rows, not those of tables in its cells."""
+    rows = []
+    for part in table.child_nodes:
+        if part.tag in ("thead", "tbody", "tfoot"):
+            rows += [row for row in part.child_nodes if row.tag == "tr"]
+    return rows
+
+
+def _cells(row: Any) -> list[Any]:
+    return [cell for cell in row.child_nodes if cell.tag in ("td", "th")]
+
+
+def _text(root: Any) -> str:
+    """Return an element's text, blocks and line breaks parted by spaces."""
+    return "".join(_pieces(root))
+
+
+def _pieces(root: Any) -> Iterator[str]:
+    stack = [root]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, str):
+            yield node
+        elif node.type == NodeType.TEXT:
+            yield node.value or ""
+        elif node.type == NodeType.ELEMENT and not _is_unread(node):
+            space = " " if node.tag in BLOCKS or node.tag == "br" else ""
+            stack += [space, *reversed(node.child_nodes), space]
+
+
+def _main(found: list[_Found], tree: Any) -> list[Unit]:
+    """Keep the page's own text: from the first to the last piece of main content, without side parts."""
+    main = _squashed(extract_plain_text(tree, main_content=True, alt_texts=False, list_bullets=False))
+    squashed = [_squashed(item.unit.text.lstrip("- ")) for item in found]
+    n_all = sum(map(len, squashed))
+    own = [item.unit for item in found if not item.side]
+    if len(main) < MIN_MAIN_CHARS or len(main) < n_all * MIN_MAIN_SHARE:
+        return own or [item.unit for item in found]
+    anchors = [i for i, text in enumerate(squashed) if len(text) >= MIN_ANCHOR and text[:60] in main]
+    if not anchors:
+        return own or [item.unit for item in found]
+    first, last = _headed(found, anchors[0]), anchors[-1]
+    kept = set(anchors)
+    return [item.unit for i, item in enumerate(found) if i in kept or (first <= i <= last and not item.side)]
+
+
+def _headed(found: list[_Found], first: int) -> int:
+    """Move the start of the main content up over the headings and short lines right above it."""
+    for i in range(first - 1, max(-1, first - 6), -1):
+        if found[i].unit.kind is UnitKind.HEADING and not found[i].side:
+            first = i
+    return first
+
+
+def _squashed(text: str) -> str:
+    return "".join(text.split()).replace("|", "")

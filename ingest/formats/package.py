@@ -1,0 +1,116 @@
+"""Office packages: bounded reading of ZIP members and of the XML in them. Trusts no size that a header claims."""
+
+from __future__ import annotations
+
+import io
+import posixpath
+import re
+import zipfile
+import zlib
+from typing import Any
+
+from lxml import etree
+
+from ingest.formats.reading import RefusedError, damaged, too_large
+from ingest.limits import MIB, ParseLimits
+from ingest.unit import Outcome
+
+BLOCK = 1024 * 1024
+DOCTYPE = re.compile(rb"<!DOCTYPE", re.IGNORECASE)
+RELATION = "{http://schemas.openxmlformats.org/package/2006/relationships}Relationship"
+
+
+class Package:
+    """A ZIP file in memory whose members are read up to the limits, by the bytes that come out."""
+
+    def __init__(self, data: bytes, limits: ParseLimits) -> None:
+        """Read the directory.
+
+        Raises:
+            RefusedError: it is no readable ZIP, has a password, or has too many members.
+        """
+        try:
+            self._zip = zipfile.ZipFile(io.BytesIO(data))
+        except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError, EOFError) as error:
+            raise damaged(f"the file is cut off or broken ({error})") from error
+        members = self._zip.infolist()
+        if len(members) > limits.max_zip_members:
+            raise too_large(f"it has {len(members)} parts, more than the limit of {limits.max_zip_members}")
+        self._members = {info.filename.lstrip("/"): info for info in members}
+        self._limits = limits
+        self._n_read = 0
+
+    def has(self, name: str) -> bool:
+        """Tell whether there is such a member."""
+        return name in self._members
+
+    def read(self, name: str) -> bytes:
+        """Return a member's bytes.
+
+        Raises:
+            RefusedError: it is missing, broken, over a limit or has a password.
+        """
+        info = self._members.get(name)
+        if info is None:
+            raise damaged(f"its part {name} is missing")
+        if info.flag_bits & 1:
+            raise RefusedError(Outcome.NEEDS_PASSWORD, "it has a password: save a copy without one")
+        data = bytearray()
+        try:
+            with self._zip.open(info) as member:
+                while block := member.read(BLOCK):
+                    data += block
+                    self._count(len(block), len(data), name)
+        except (zipfile.BadZipFile, zlib.error, OSError, EOFError, NotImplementedError, ValueError) as error:
+            raise damaged(f"its part {name} is broken ({error})") from error
+        return bytes(data)
+
+    def xml(self, name: str) -> Any:
+        """Return the root element of a member.
+
+        Raises:
+            RefusedError: as `read`; or it is no XML, is nested over 256 deep, or has a document type.
+        """
+        return parse_xml(self.read(name), name)
+
+    def relations(self, name: str) -> dict[str, tuple[str, str]]:
+        """Return id → (last word of the type, target as a member's name) of a member; "" for the package's own."""
+        folder, base = posixpath.split(name)
+        source = posixpath.join(folder, "_rels", base + ".rels")
+        if not self.has(source):
+            return {}
+        found = {}
+        for relation in self.xml(source).iter(RELATION):
+            if relation.get("TargetMode") == "External":
+                continue
+            target = relation.get("Target", "")
+            path = target.lstrip("/") if target.startswith("/") else posixpath.normpath(posixpath.join(folder, target))
+            found[relation.get("Id", "")] = (relation.get("Type", "").rpartition("/")[2], path)
+        return found
+
+    def _count(self, n_bytes: int, n_part: int, name: str) -> None:
+        self._n_read += n_bytes
+        if n_part > self._limits.max_part_mb * MIB:
+            raise too_large(f"its part {name} unpacks to more than {self._limits.max_part_mb} MB")
+        if self._n_read > self._limits.max_zip_mb * MIB:
+            raise too_large(f"it unpacks to more than {self._limits.max_zip_mb} MB")
+
+
+def parse_xml(data: bytes, name: str) -> Any:
+    """Parse XML that needs nothing from outside; no Office program writes a document type.
+
+    Raises:
+        RefusedError: it is no XML, is nested over 256 deep, or has a document type.
+    """
+    if DOCTYPE.search(data[:4096]):
+        raise damaged(f"its part {name} has a document type (DTD), as no Office program writes one")
+    parser = etree.XMLParser(
+        resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False, remove_comments=True, remove_pis=True
+    )
+    try:
+        root = etree.fromstring(data, parser)
+    except etree.XMLSyntaxError as error:
+        raise damaged(f"its part {name} is broken ({str(error)[:200]})") from error
+    if root.getroottree().docinfo.doctype:
+        raise damaged(f"its part {name} has a document type (DTD), as no Office program writes one")
+    return root

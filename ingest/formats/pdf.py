@@ -1,0 +1,1 @@
+def read(data, limits): raise NotImplementedError

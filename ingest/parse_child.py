@@ -1,0 +1,151 @@
+"""One file, read in a process of its own: limit, open, sniff, read, answer. Everything here may die.
+
+Runs after the parse server's fork; writes its frames to a pipe and exits, and never returns.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import os
+import resource
+import signal
+import stat
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import PurePath
+
+from ingest.formats import csv, docx, html, md, pdf, txt
+from ingest.formats.reading import Reading, RefusedError, too_large
+from ingest.formats.tidy import one_line
+from ingest.limits import MIB, ParseLimits
+from ingest.parse_wire import ANSWER, BLOCK, FACTS, encode, pack, write_all
+from ingest.sniff import PICTURES, WORDS, sniff
+from ingest.unit import Outcome, Parsed
+
+PR_SET_PDEATHSIG = 1
+PR_SET_NO_NEW_PRIVS = 38
+CLONE_NEWNET = 0x40000000
+NICE = 19
+MAX_FILES = 64
+MAX_TITLE = 300
+
+Reader = Callable[[bytes, ParseLimits], Reading]
+READERS: dict[str, Reader] = {
+    "txt": lambda data, limits: txt.read(data, limits.legacy_encoding),
+    "log": lambda data, limits: txt.read(data, limits.legacy_encoding),
+    "md": lambda data, limits: md.read(data, limits.legacy_encoding),
+    "csv": lambda data, limits: csv.read(data, limits.legacy_encoding),
+    "tsv": lambda data, limits: csv.read(data, limits.legacy_encoding),
+    "html": lambda data, limits: html.read(data, limits.legacy_encoding),
+    "pdf": pdf.read,
+    "docx": docx.read,
+}
+
+
+def run(path: str, limits: ParseLimits, answer: int, server_pid: int) -> None:
+    """Read the file and write the frames to the descriptor; does not return.
+
+    The pipe stays open until the process ends, so that its end means that this process has ended.
+    """
+    began = time.monotonic()
+    _confine(server_pid)
+    _limit(limits, 0)
+    parsed = _parse(path, limits, answer)
+    peak_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    parsed = replace(parsed, seconds=round(time.monotonic() - began, 4), peak_mb=round(peak_mb, 1))
+    write_all(answer, pack(ANSWER, encode(parsed.to_json())))
+    os._exit(0)
+
+
+def _confine(server_pid: int) -> None:
+    """Give up what a reader does not need, before the file is touched."""
+    libc = ctypes.CDLL(None)
+    libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    if os.getppid() != server_pid:  # the server died between fork and prctl
+        os._exit(1)
+    libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+    libc.unshare(CLONE_NEWNET)  # only root may; the service unit takes the network away for everybody
+    os.setpriority(os.PRIO_PROCESS, 0, NICE)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_NOFILE, (MAX_FILES, MAX_FILES))
+    if os.geteuid() != 0:
+        resource.setrlimit(resource.RLIMIT_NPROC, (0, 0))
+
+
+def _limit(limits: ParseLimits, n_bytes: int) -> None:
+    memory = limits.memory_mb * MIB
+    resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+    # The server's wall limit comes first, unless the server is stopped. The hard limit leaves room to raise it.
+    cpu_s = int(limits.wall_s(n_bytes)) + 2
+    resource.setrlimit(resource.RLIMIT_CPU, (cpu_s, int(limits.wall_s(limits.max_file_mb * MIB)) + 3))
+
+
+def _parse(path: str, limits: ParseLimits, answer: int) -> Parsed:
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError as error:
+        return Parsed(Outcome.DAMAGED, f"it cannot be opened ({error.strerror})")
+    info = os.fstat(descriptor)
+    if not stat.S_ISREG(info.st_mode):
+        return Parsed(Outcome.UNSUPPORTED, "this is not a file (a folder, a device, a pipe or a socket)")
+    if info.st_size > limits.max_file_mb * MIB:
+        reason = f"{info.st_size / MIB:.0f} MB, and files over {limits.max_file_mb} MB are not read"
+        return Parsed(Outcome.TOO_LARGE, reason, size=info.st_size, mtime_ns=info.st_mtime_ns)
+    _limit(limits, info.st_size)
+    try:
+        data = _read_all(descriptor, limits)
+        kind = sniff(data, path)
+    except RefusedError as refusal:
+        return Parsed(refusal.outcome, refusal.reason, mtime_ns=info.st_mtime_ns)
+    except MemoryError:
+        return Parsed(Outcome.TOO_LARGE, _no_memory(limits), size=info.st_size, mtime_ns=info.st_mtime_ns)
+    digest = hashlib.sha256(data).hexdigest()
+    facts = {"format": kind, "sha256": digest, "size": len(data), "mtime_ns": info.st_mtime_ns}
+    write_all(answer, pack(FACTS, encode(facts)))
+    parsed = _attempt(data, kind, path, limits)
+    return replace(parsed, format=kind, sha256=digest, size=len(data), mtime_ns=info.st_mtime_ns)
+
+
+def _read_all(descriptor: int, limits: ParseLimits) -> bytes:
+    """Read the whole file: one snapshot is hashed and parsed, and a file that shrinks cannot hurt (no mmap)."""
+    data = bytearray()
+    while block := os.read(descriptor, BLOCK):
+        data += block
+        if len(data) > limits.max_file_mb * MIB:
+            raise too_large(f"it grew over {limits.max_file_mb} MB while it was read")
+    return bytes(data)
+
+
+def _attempt(data: bytes, kind: str, path: str, limits: ParseLimits) -> Parsed:
+    """Run the reader; whatever a hostile file provokes in it is an outcome of this file."""
+    if kind not in READERS:
+        return _unread(kind)
+    try:
+        reading = READERS[kind](data, limits)
+    except RefusedError as refusal:
+        return Parsed(refusal.outcome, refusal.reason)
+    except MemoryError:
+        return Parsed(Outcome.TOO_LARGE, _no_memory(limits))
+    except Exception as error:
+        return Parsed(Outcome.DAMAGED, f"it could not be read ({type(error).__name__}: {str(error)[:200]})")
+    if not reading.units:
+        return Parsed(Outcome.EMPTY, "there is no text in it", n_pages=reading.n_pages)
+    title = one_line(reading.title)[:MAX_TITLE] or PurePath(path).stem.encode("utf-8", "replace").decode()
+    return Parsed(Outcome.OK, title=title, units=tuple(reading.units), n_pages=reading.n_pages)
+
+
+def _unread(kind: str) -> Parsed:
+    if kind == "empty":
+        return Parsed(Outcome.EMPTY, "the file is empty (0 bytes)")
+    if kind == "office-encrypted":
+        return Parsed(Outcome.NEEDS_PASSWORD, "this is an Office document with a password: save a copy without one")
+    if kind in PICTURES:
+        return Parsed(Outcome.UNSUPPORTED, f"this is {WORDS[kind]}: reading scans is not installed")
+    return Parsed(Outcome.UNSUPPORTED, f"this is {WORDS[kind]}, which is not read yet")
+
+
+def _no_memory(limits: ParseLimits) -> str:
+    return f"reading it needs more than {limits.memory_mb} MB of memory"

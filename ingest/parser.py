@@ -1,0 +1,127 @@
+"""The daemon's side of parsing: starts the parse server, asks it for one file at a time, restarts it."""
+
+from __future__ import annotations
+
+import logging
+import os
+import socket
+import subprocess
+import sys
+import threading
+from dataclasses import asdict
+from pathlib import Path
+
+from ingest.errors import ParserStoppedError
+from ingest.limits import MIB, ParseLimits
+from ingest.parse_wire import ANSWER, CHILD, REQUEST, WireError, encode, pack, receive
+from ingest.unit import Outcome, Parsed
+
+log = logging.getLogger(__name__)
+
+PACKAGE_ROOT = Path(__file__).resolve().parent.parent
+START_S = 60.0  # the server's imports on a cold disk, on top of the file's own wall limit
+STOP_S = 5.0
+
+
+class Parser:
+    """Reads files in limited child processes. One file at a time; safe to call from several threads."""
+
+    def __init__(self, limits: ParseLimits) -> None:
+        self.limits = limits
+        self.child_pid: int | None = None
+        self._lock = threading.Lock()
+        self._server: subprocess.Popen[bytes] | None = None
+        self._channel: socket.socket | None = None
+        self._stopped = False
+
+    @property
+    def pid(self) -> int | None:
+        """The parse server's process id, while it runs."""
+        return self._server.pid if self._server and self._server.poll() is None else None
+
+    def start(self) -> None:
+        """Start the parse server; it goes on importing while this returns."""
+        with self._lock:
+            self._stopped = False
+            self._start()
+
+    def stop(self) -> None:
+        """End the server and its child; a `parse` under way raises `ParserStoppedError`."""
+        self._stopped = True
+        if channel := self._channel:
+            try:
+                channel.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass  # it is closed already
+        with self._lock:
+            self._end()
+
+    def parse(self, path: Path) -> Parsed:
+        """Read one file; blocks until it is read or its limits are reached.
+
+        A server that was killed from outside is started again and the file tried once more.
+
+        Raises:
+            ParserStoppedError: `stop` was called; nothing is known about the file.
+        """
+        with self._lock:
+            for _ in range(2):
+                if self._stopped:
+                    raise ParserStoppedError("the parser is stopped")
+                try:
+                    return self._ask(path)
+                except (WireError, OSError, ValueError, TypeError, KeyError) as error:
+                    if not self._stopped:
+                        log.warning("parse server lost at %r (%s): starting it again", str(path), error)
+                    self._end()
+                finally:
+                    self.child_pid = None
+            if self._stopped:
+                raise ParserStoppedError("the parser is stopped")
+            return Parsed(Outcome.CRASHED, "the parse server stopped twice while it read this file")
+
+    def _ask(self, path: Path) -> Parsed:
+        if self.pid is None:
+            self._end()
+            self._start()
+        channel = self._channel
+        assert channel is not None
+        absolute = os.path.abspath(path)
+        channel.settimeout(START_S + self.limits.wall_s(self.limits.max_file_mb * MIB))
+        channel.sendall(pack(REQUEST, encode({"path": absolute, "limits": asdict(self.limits)})))
+        mark, data = receive(channel, self.limits.max_output_mb * MIB)
+        if mark == CHILD:
+            self.child_pid = int(data)
+            mark, data = receive(channel, self.limits.max_output_mb * MIB)
+        if mark != ANSWER:
+            raise WireError(f"unexpected frame {mark!r}")
+        return Parsed.from_json(data)
+
+    def _start(self) -> None:
+        if self._server is not None:
+            return
+        ours, theirs = socket.socketpair()
+        with theirs:
+            # -P and our own root on the path: a json.py in the working folder must not be imported.
+            # No PDEATHSIG: it would follow the thread that starts the server; the socket's end is what ends it.
+            self._server = subprocess.Popen(
+                [sys.executable, "-P", "-m", "ingest.parse_server", str(theirs.fileno())],
+                pass_fds=[theirs.fileno()],
+                stdin=subprocess.DEVNULL,
+                env=os.environ | {"PYTHONPATH": str(PACKAGE_ROOT)},
+                start_new_session=True,
+            )
+        self._channel = ours
+
+    def _end(self) -> None:
+        server, self._server = self._server, None
+        channel, self._channel = self._channel, None
+        if channel:
+            channel.close()
+        if server is None:
+            return
+        try:
+            server.wait(STOP_S)
+        except subprocess.TimeoutExpired:
+            server.kill()
+            server.wait()
