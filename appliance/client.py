@@ -13,11 +13,11 @@ import httpx
 from pydantic import TypeAdapter
 
 from appliance.api.schema import (
+    Added,
     AskEvent,
     AskRequest,
     Conversation,
     ConversationSummary,
-    Document,
     DocumentsReply,
     DocumentText,
     SearchReply,
@@ -103,16 +103,16 @@ class Client:
         """Return the chunk and `n_blocks` chunks before and after it."""
         return await self._get(f"/api/chunks/{chunk_id}/around?n_blocks={n_blocks}", DocumentText)
 
-    async def add(self, name: str, content: BinaryIO) -> Document:
-        """Put a file into the ingest folder under `name`, atomically."""
+    async def add(self, name: str, content: BinaryIO, *, replace: bool = False) -> Added:
+        """Put a file into the ingest folder under `name`, atomically; `replace` one of that name, if need be."""
 
         async def chunks() -> AsyncIterator[bytes]:
             while data := content.read(1 << 20):
                 yield data
 
-        params = {"name": name}
+        params = {"name": name, "replace": replace}
         response = await self._send("POST", "/api/documents", content=chunks(), params=params)
-        return Document.model_validate_json(response.content)
+        return Added.model_validate_json(response.content)
 
     async def status(self) -> StatusReply:
         """Return the whole appliance at a glance."""

@@ -4,6 +4,10 @@ ApplianceError
 ├── ConfigError          the settings do not make sense; fix the named key
 ├── AlreadyRunningError  another daemon has this home
 ├── NotRunningError      no daemon answers on the socket
+├── NotFoundError        no such document, conversation or model, or not the caller's
+├── ConflictError        a file of that name is there already
+├── BadUploadError       the file cannot be taken in
+├── UnsupportedRequestError  a parameter that is understood but not offered
 └── EngineError
     ├── EngineNotReadyError  the model is loading, or cannot be loaded
     ├── EngineLostError      the engine died while answering
@@ -32,6 +36,22 @@ class AlreadyRunningError(ApplianceError):
 
 class NotRunningError(ApplianceError):
     """No daemon answers on the socket: start it with `appliance serve`."""
+
+
+class NotFoundError(ApplianceError):
+    """There is no such thing, or the caller may not see it: list what there is."""
+
+
+class ConflictError(ApplianceError):
+    """A file of that name lies in the folder already: choose another name, or replace it on purpose."""
+
+
+class BadUploadError(ApplianceError):
+    """The file cannot be taken in: its name is unusable, or it is too large."""
+
+
+class UnsupportedRequestError(ApplianceError):
+    """The request asks for something that is not offered here: leave the named parameter out."""
 
 
 class EngineError(ApplianceError):

@@ -62,7 +62,12 @@ async def _show(socket: Path, names: set[str]) -> int:
 
 async def _until_ready(client: Client, names: set[str]) -> None:
     """Show a bar until every example is read."""
-    columns = (TextColumn("reading the examples"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[now]}"))
+    columns = (
+        TextColumn("reading the examples"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[now]}"),
+    )
     with Progress(*columns) as progress:
         task = progress.add_task("", total=len(names), now="")
         async for reply in client.watch_documents():

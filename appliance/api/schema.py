@@ -210,6 +210,13 @@ class Document(Wire):
     sha256: str
 
 
+class Added(Wire):
+    """A file is in the ingest folder, whole; `/api/documents` shows what becomes of it."""
+
+    path: str
+    size: int
+
+
 class IngestStatus(Wire):
     """What ingest is doing now.
 

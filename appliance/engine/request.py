@@ -18,7 +18,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """How the next token is chosen; `temperature` 0 is greedy and makes the rest, save penalties, irrelevant."""
+    """How the next token is chosen; at `temperature` 0 it is greedy, and only penalties and stop count."""
 
     temperature: float = 0.0
     top_k: int = 40
@@ -93,7 +93,7 @@ class EngineStatus:
     """Where the engine stands.
 
     Attributes:
-        state: `starting` (process up, model loading), `ready`, `restarting` (it died), `failed` (gave up; see `reason`).
+        state: `starting` (process up, model loading), `ready`, `restarting` (it died), `failed` (gave up).
         model: name of the loaded model; empty until known.
         device: "CPU, 2 threads" or "GPU, 24/28 layers": for people.
         reason: why it is not ready, or why it last died; empty when all is well.

@@ -1,0 +1,5 @@
+"""`python -m appliance`: the command line."""
+
+from appliance.cli import main
+
+main()

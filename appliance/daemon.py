@@ -1,0 +1,197 @@
+"""applianced: config → build parts → serve → stop. The only place where parts are wired together.
+
+Import this only after `appliance.offline.enforce`: ChromaDB and onnxruntime read the environment as they are imported.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import os
+import signal
+import socket
+import time
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager
+from pathlib import Path
+
+import uvicorn
+
+from appliance.answer.assistant import AnswerLimits, Assistant
+from appliance.answer.retrieval import Retriever
+from appliance.api.app import create_app
+from appliance.api.caller import PeerProtocol
+from appliance.api.parts import Parts
+from appliance.changes import Changes
+from appliance.config import Config
+from appliance.conversations import Journal
+from appliance.engine.absent import AbsentEngine
+from appliance.engine.interface import Engine
+from appliance.engine.process import EngineProcess, EngineSpec
+from appliance.errors import ConfigError
+from appliance.listen import bind
+from appliance.lock import only_daemon
+from ingest.dense import Dense
+from ingest.library import Library
+from ingest.limits import ParseLimits
+from ingest.parser import Parser
+from ingest.pipeline import Ingest, IngestSettings
+from ingest.vectors import RecordVectors
+from models.embedder import Embedder, open_embedder
+from models.registry import Registry
+
+log = logging.getLogger(__name__)
+
+_STOP_S = 10  # for answers that are being made when the daemon is told to stop
+
+
+def main(config: Config, notify_socket: str | None = None) -> None:
+    """Serve one home until SIGTERM or SIGINT.
+
+    Args:
+        notify_socket: where systemd wants to hear that requests are answered (sd_notify(3)).
+
+    Raises:
+        AlreadyRunningError: another daemon owns the home.
+        ConfigError: the settings cannot be served (no embedder installed, no such group).
+    """
+    for folder in (config.home, config.state, config.documents, config.models):
+        _make_folder(folder)
+    with only_daemon(config.home):
+        asyncio.run(_serve(config, notify_socket))
+
+
+async def _serve(config: Config, notify_socket: str | None) -> None:
+    async with build(config) as parts:
+        listening = bind(config.socket, config.settings.api.group)
+        server = _Server(
+            uvicorn.Config(
+                create_app(parts), http=PeerProtocol, ws="none", lifespan="off", log_config=None, access_log=False,
+                timeout_graceful_shutdown=_STOP_S,
+            )
+        )  # fmt: skip
+        _stop_on_signals(server, parts.changes)
+        log.info("serving %s (pid %d)", config.socket, os.getpid())
+        _notify_ready(notify_socket)
+        try:
+            await server.serve([listening])
+        finally:
+            config.socket.unlink(missing_ok=True)
+        log.info("stopping")
+
+
+@asynccontextmanager
+async def build(config: Config) -> AsyncIterator[Parts]:
+    """Build the parts, run them while the block runs, stop them in reverse order."""
+    settings, started = config.settings, time.monotonic()
+    registry = Registry(config.models)
+    async with AsyncExitStack() as stack:
+        embedder = _embedder(config, registry)
+        library = stack.enter_context(contextlib.closing(Library(config.state / "library.db")))
+        journal = stack.enter_context(contextlib.closing(Journal(config.state / "journal.db")))
+        dense = stack.enter_context(
+            contextlib.closing(Dense(config.state / "chroma", library, embedder.fingerprint, embedder.n_dims))
+        )
+        engine = await stack.enter_async_context(_engine(config, registry))
+        record_vectors = RecordVectors(library, embedder.fingerprint)
+        retriever = Retriever(library, dense, record_vectors, embedder, config.documents)
+        limits = AnswerLimits(settings.answer.n_passages, settings.answer.max_tokens, settings.answer.refuse_below)
+        assistant = Assistant(retriever, engine, journal, limits)
+        changes = Changes(asyncio.get_running_loop())
+        ingest = stack.enter_context(_ingest(config, library, dense, embedder, assistant, changes))
+        yield Parts(
+            config=config, assistant=assistant, engine=engine, library=library, dense=dense,
+            embedder=embedder.fingerprint, ingest=ingest, journal=journal, changes=changes,
+            uptime_s=lambda: time.monotonic() - started,
+        )  # fmt: skip
+
+
+def _embedder(config: Config, registry: Registry) -> Embedder:
+    name = config.settings.embed.model
+    installed = registry.get(name)
+    return open_embedder(installed.path, config.settings.embed.backend)
+
+
+@asynccontextmanager
+async def _engine(config: Config, registry: Registry) -> AsyncIterator[Engine]:
+    settings = config.settings.engine
+    model = registry.active("chat") if settings.model == "auto" else registry.get(settings.model)
+    if model is None:
+        yield AbsentEngine("no chat model is installed: run `appliance model pull NAME`, then start the daemon again")
+        return
+    engine = EngineProcess(
+        EngineSpec(
+            model_path=model.path, model_name=model.name, n_ctx=settings.n_ctx,
+            max_sequences=settings.max_sequences, max_waiting=settings.max_waiting, n_batch=settings.n_batch,
+            step_target_ms=settings.step_target_ms, threads=settings.threads, spin_count=settings.spin_count,
+            n_gpu_layers=settings.n_gpu_layers,
+        )
+    )  # fmt: skip
+    await engine.start()
+    try:
+        yield engine
+    finally:
+        await engine.stop()
+
+
+@contextmanager
+def _ingest(
+    config: Config, library: Library, dense: Dense, embedder: Embedder, assistant: Assistant, changes: Changes
+) -> Iterator[Ingest]:
+    settings = config.settings.ingest
+    parser = Parser(
+        ParseLimits(
+            memory_mb=settings.parse_memory_mb, timeout_s=settings.parse_timeout_s, max_file_mb=settings.max_file_mb
+        )
+    )
+    ingest = Ingest(
+        library, dense, parser, embedder, config.documents,
+        IngestSettings(
+            settle_s=settings.settle_ms / 1000, sweep_every_s=settings.sweep_every_s,
+            chunk_tokens=settings.chunk_tokens, embed_batch=config.settings.embed.batch,
+        ),
+        busy=lambda: assistant.busy, on_change=changes.announce,
+    )  # fmt: skip
+    with ExitStack() as stack:
+        parser.start()
+        stack.callback(parser.stop)
+        ingest.start()
+        stack.callback(ingest.stop)
+        yield ingest
+
+
+class _Server(uvicorn.Server):
+    """uvicorn without its signal handlers: they end the process before our parts are stopped."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Leave the signals alone."""
+        yield
+
+
+def _stop_on_signals(server: uvicorn.Server, changes: Changes) -> None:
+    def stop() -> None:
+        server.should_exit = True
+        changes.close()  # streams without an end would hold the server up
+
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop)
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ConfigError(
+            f"{folder}: cannot be made: {error.strerror}; check its owner, or use another --home"
+        ) from error
+
+
+def _notify_ready(address: str | None) -> None:
+    """Say that requests are answered; the model may still be loading, which status says."""
+    if not address:
+        return
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as notify, contextlib.suppress(OSError):
+        notify.sendto(b"READY=1", address.replace("@", "\0", 1) if address.startswith("@") else address)

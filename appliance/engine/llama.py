@@ -1,0 +1,265 @@
+"""llama.cpp through its C interface. The only importer of llama_cpp; no scheduling, no text of people."""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import llama_cpp.llama_cpp as C
+
+from appliance.engine.model import Chunk, FatalDecodeError, ModelLoadError, ModelSpec, Outcome
+from appliance.engine.sampling import Stage
+
+SLOTS_A_SEQUENCE = (
+    4  # idle slots keep prefixes for those who are not running; on a unified cache they cost nothing
+)
+MAX_UBATCH = 512  # llama.cpp's own default: larger compute buffers gained nothing on CPUs
+GGML_LOG_WARN, GGML_LOG_ERROR = (
+    3,
+    4,
+)  # as libllama 0.5.0 sends them; the comment in llama_cpp/_logger.py is older
+
+
+class LlamaSampler:
+    """A chain of llama.cpp's samplers for one sequence."""
+
+    def __init__(self, stages: Sequence[Stage], context: int, n_vocab: int) -> None:
+        self._context = context
+        self._chain = C.llama_sampler_chain_init(C.llama_sampler_chain_default_params())
+        for stage in stages:
+            C.llama_sampler_chain_add(self._chain, _STAGES[stage.name](n_vocab, *stage.arguments))
+
+    def sample(self, index: int) -> int:
+        """Return the token after batch position `index`."""
+        return int(C.llama_sampler_sample(self._chain, self._context, index))
+
+    def close(self) -> None:
+        """Free the chain."""
+        C.llama_sampler_free(self._chain)
+
+
+# Each takes the vocabulary's size and the stage's arguments.
+_STAGES: Mapping[str, Callable[..., Any]] = {
+    "penalties": lambda n_vocab, last_n, *rates: C.llama_sampler_init_penalties(n_vocab, int(last_n), *rates),
+    "greedy": lambda _: C.llama_sampler_init_greedy(),
+    "top_k": lambda _, k: C.llama_sampler_init_top_k(int(k)),
+    "top_p": lambda _, p, keep: C.llama_sampler_init_top_p(p, int(keep)),
+    "min_p": lambda _, p, keep: C.llama_sampler_init_min_p(p, int(keep)),
+    "temp": lambda _, temperature: C.llama_sampler_init_temp(temperature),
+    "dist": lambda _, seed: C.llama_sampler_init_dist(int(seed)),
+}
+
+
+class _Batch:
+    """One llama_batch that every step reuses; its arrays are Python's, filled by slices."""
+
+    def __init__(self, n_tokens: int, n_slots: int) -> None:
+        self._tokens = (C.llama_token * n_tokens)()
+        self._positions = (C.llama_pos * n_tokens)()
+        self._n_seq_ids = (ctypes.c_int32 * n_tokens)(*[1] * n_tokens)
+        pointer = ctypes.POINTER(C.llama_seq_id)
+        self._seq_ids = (pointer * n_tokens)()
+        self._logits = (ctypes.c_int8 * n_tokens)()
+        self._names = [(C.llama_seq_id * 1)(slot) for slot in range(n_slots)]
+        self._pointers = [ctypes.cast(name, pointer) for name in self._names]
+        self.struct = C.llama_batch(
+            n_tokens=0,
+            token=self._tokens,
+            embd=None,
+            pos=self._positions,
+            n_seq_id=self._n_seq_ids,
+            seq_id=self._seq_ids,
+            logits=self._logits,
+        )
+
+    def fill(self, chunks: Sequence[Chunk]) -> None:
+        start = 0
+        for chunk in chunks:
+            n = len(chunk.tokens)
+            end = start + n
+            self._tokens[start:end] = list(chunk.tokens)
+            self._positions[start:end] = list(range(chunk.position, chunk.position + n))
+            self._seq_ids[start:end] = [self._pointers[chunk.slot]] * n
+            self._logits[start:end] = [0] * n
+            self._logits[end - 1] = chunk.wants_logits
+            start = end
+        self.struct.n_tokens = start
+
+
+class _AbortFlag:
+    """Stops a running step, through llama.cpp's abort callback.
+
+    llama.cpp asks before every node of the graph, about a thousand times a token. A Python callback would
+    take the GIL each time; strlen() on two bytes of ours answers in C: 0 for "", 1 once a byte is set.
+    """
+
+    def __init__(self) -> None:
+        self._bytes = ctypes.create_string_buffer(2)
+        self.callback = ctypes.cast(ctypes.CDLL(None).strlen, C.ggml_abort_callback)
+        self.data = ctypes.cast(self._bytes, ctypes.c_void_p)
+
+    def set(self, on: bool) -> None:
+        self._bytes[0] = b"\x01" if on else b"\x00"
+
+
+class Llama:
+    """A loaded model with its KV cache; see `Model`. One thread decodes and touches the cache.
+
+    Raises:
+        ModelLoadError: the file is no model that this build can run, or memory is short.
+    """
+
+    def __init__(self, spec: ModelSpec) -> None:
+        self._log = C.llama_log_callback(_log)
+        C.llama_log_set(self._log, None)
+        C.llama_backend_init()
+        self._model = _load(spec)
+        self._vocab = C.llama_model_get_vocab(self._model)
+        self.can_trim = not (C.llama_model_is_recurrent(self._model) or C.llama_model_is_hybrid(self._model))
+        self.n_slots = self._n_slots(spec.max_sequences)
+        self._abort = _AbortFlag()
+        self._context = self._open(spec)
+        self._memory = C.llama_get_memory(self._context)
+        self._batch = _Batch(max(spec.n_batch, spec.max_sequences), self.n_slots)
+        self._pieces: dict[int, bytes] = {}
+        self.n_ctx = int(C.llama_n_ctx(self._context))
+        self.max_context = min(self.n_ctx, int(C.llama_model_n_ctx_train(self._model)) or self.n_ctx)
+        self.device = self._device(spec)
+        self._read_vocabulary()
+        self._warm_up()
+
+    # --- tokens ---
+
+    def tokenise(self, text: str, special: bool) -> list[int]:
+        """Return a text's tokens; control tokens are recognised only if `special`."""
+        data = text.encode("utf-8", "replace")
+        room = (C.llama_token * (len(data) + 8))()
+        n = C.llama_tokenize(self._vocab, data, len(data), room, len(room), False, special)
+        assert n >= 0, f"{len(data)} bytes gave more tokens than bytes"
+        return room[:n]
+
+    def piece(self, token: int) -> bytes:
+        """Return a token's bytes; empty for control tokens."""
+        if token not in self._pieces:
+            room = ctypes.create_string_buffer(512)
+            n = C.llama_token_to_piece(self._vocab, token, room, len(room), 0, False)
+            self._pieces[token] = room.raw[: max(0, n)]
+        return self._pieces[token]
+
+    def sampler(self, stages: Sequence[Stage]) -> LlamaSampler:
+        """Return a sampler of these stages."""
+        return LlamaSampler(stages, self._context, self._n_vocab)
+
+    # --- steps ---
+
+    def decode(self, chunks: Sequence[Chunk]) -> Outcome:
+        """Compute one step.
+
+        Raises:
+            FatalDecodeError: llama.cpp gave up; what is in the cache is undefined.
+        """
+        self._batch.fill(chunks)
+        code = C.llama_decode(self._context, self._batch.struct)
+        if code < 0:
+            raise FatalDecodeError(
+                f"llama_decode of {self._batch.struct.n_tokens} tokens failed with code {code}"
+            )
+        return Outcome(code)
+
+    def abort(self) -> None:
+        """Make the running step return early (on CPUs; llama.cpp asks nothing while a GPU computes)."""
+        self._abort.set(True)
+
+    def clear_abort(self) -> None:
+        """Take `abort` back."""
+        self._abort.set(False)
+
+    # --- cache ---
+
+    def seq_rm(self, slot: int, start: int, end: int) -> bool:
+        """Remove positions [start, end) of a slot; -1 leaves a side open."""
+        return bool(C.llama_memory_seq_rm(self._memory, slot, start, end))
+
+    def seq_cp(self, source: int, target: int, end: int) -> None:
+        """Share positions [0, end) of `source` with `target`."""
+        C.llama_memory_seq_cp(self._memory, source, target, 0, end)
+
+    def seq_pos_max(self, slot: int) -> int:
+        """Return the last position that a slot holds, -1 when it is empty."""
+        return int(C.llama_memory_seq_pos_max(self._memory, slot))
+
+    # --- loading ---
+
+    def _n_slots(self, max_sequences: int) -> int:
+        wanted = max_sequences * SLOTS_A_SEQUENCE if self.can_trim else max_sequences
+        return min(wanted, int(C.llama_max_parallel_sequences()))
+
+    def _open(self, spec: ModelSpec) -> int:
+        params = C.llama_context_default_params()
+        params.n_ctx = spec.n_ctx
+        params.n_batch = max(spec.n_batch, spec.max_sequences)
+        params.n_ubatch = min(params.n_batch, MAX_UBATCH)
+        params.n_seq_max = self.n_slots
+        # A row of logits for each sequence; the default keeps one for each token of a batch (98 MiB, 135M).
+        params.n_outputs_max = spec.max_sequences
+        params.n_threads = params.n_threads_batch = spec.n_threads
+        params.kv_unified = True
+        params.no_perf = True
+        params.offload_kqv = params.op_offload = spec.n_gpu_layers != 0
+        params.abort_callback = self._abort.callback
+        params.abort_callback_data = self._abort.data
+        context = C.llama_init_from_model(self._model, params)
+        if not context:
+            raise ModelLoadError(f"no memory for a context of {spec.n_ctx} tokens: lower engine.n_ctx")
+        return int(context)
+
+    def _device(self, spec: ModelSpec) -> str:
+        if spec.n_gpu_layers == 0 or not supports_gpu():
+            return f"CPU, {spec.n_threads} thread{'s' if spec.n_threads > 1 else ''}"
+        n_layers = int(C.llama_model_n_layer(self._model)) + 1  # the output layer counts as one
+        n = n_layers if spec.n_gpu_layers < 0 else min(spec.n_gpu_layers, n_layers)
+        return f"GPU, {n}/{n_layers} layers"
+
+    def _read_vocabulary(self) -> None:
+        vocab = self._vocab
+        self._n_vocab = int(C.llama_vocab_n_tokens(vocab))
+        self.eog = frozenset(token for token in range(self._n_vocab) if C.llama_vocab_is_eog(vocab, token))
+        control = {token for token in range(self._n_vocab) if C.llama_vocab_is_control(vocab, token)}
+        self.control: Mapping[int, str] = {t: self._text(t) for t in sorted(control | self.eog)}
+        bos, eos = C.llama_vocab_bos(vocab), C.llama_vocab_eos(vocab)
+        self.bos: int | None = bos if bos >= 0 and C.llama_vocab_get_add_bos(vocab) else None
+        self.bos_text = self._text(bos) if bos >= 0 else ""
+        self.eos_text = self._text(eos) if eos >= 0 else ""
+        template = C.llama_model_chat_template(self._model, None)
+        self.chat_template = template.decode("utf-8", "replace") if template else None
+
+    def _text(self, token: int) -> str:
+        return (C.llama_vocab_get_text(self._vocab, token) or b"").decode("utf-8", "replace")
+
+    def _warm_up(self) -> None:
+        """Compute one token before anyone waits: reads the weights in; a build that crashes crashes now."""
+        self.decode([Chunk(0, 0, [max(0, C.llama_vocab_bos(self._vocab))], True)])
+        C.llama_memory_clear(self._memory, True)
+
+
+def supports_gpu() -> bool:
+    """Return whether this build of llama.cpp can use a GPU that it sees."""
+    return bool(C.llama_supports_gpu_offload())
+
+
+def _load(spec: ModelSpec) -> int:
+    params = C.llama_model_default_params()
+    params.n_gpu_layers = spec.n_gpu_layers
+    model = C.llama_model_load_from_file(spec.path.encode(errors="surrogateescape"), params)
+    if not model:
+        raise ModelLoadError(f"llama.cpp cannot load {spec.path}")
+    return int(model)
+
+
+def _log(level: int, text: bytes, _: object) -> None:
+    """Pass on warnings and errors of llama.cpp; the rest is chatter."""
+    if level in (GGML_LOG_WARN, GGML_LOG_ERROR):
+        sys.stderr.write(text.decode("utf-8", "replace"))
+        sys.stderr.flush()

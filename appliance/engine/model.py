@@ -1,0 +1,131 @@
+"""What the step loop needs of a model: the seam where `Llama` enters, and in tests a scripted one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Protocol
+
+from appliance.engine.sampling import Stage
+
+
+@dataclass(frozen=True, slots=True)
+class ModelSpec:
+    """Which model to load, and how.
+
+    Attributes:
+        n_ctx: KV cells in all, shared by the sequences.
+        n_batch: most tokens of one step.
+        n_gpu_layers: layers on the GPU; -1: all of them.
+    """
+
+    path: str
+    n_ctx: int
+    max_sequences: int
+    n_batch: int
+    n_threads: int
+    n_gpu_layers: int
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """Consecutive tokens of one slot in a step, the first at `position`; `wants_logits` for the last one."""
+
+    slot: int
+    position: int
+    tokens: Sequence[int]
+    wants_logits: bool
+
+
+class Outcome(Enum):
+    """What became of a step that did not kill the engine.
+
+    NO_ROOM: no KV cells were found; nothing changed.
+    ABORTED: some of it may be in the cache; read `seq_pos_max`.
+    """
+
+    DONE = 0
+    NO_ROOM = 1
+    ABORTED = 2
+
+
+class Memory(Protocol):
+    """The KV cache: sequences of cells, named by slot. Ranges are [start, end), end -1 is open."""
+
+    def seq_rm(self, slot: int, start: int, end: int) -> bool:
+        """Remove a range; False when the model cannot remove a part of a sequence. All can always go."""
+
+    def seq_cp(self, source: int, target: int, end: int) -> None:
+        """Let `target` share the cells [0, end) of `source`."""
+
+    def seq_pos_max(self, slot: int) -> int:
+        """Return the last position held, -1 when there is none."""
+
+
+class Sampler(Protocol):
+    """Chooses tokens for one sequence and remembers them for its penalties."""
+
+    def sample(self, index: int) -> int:
+        """Return the token after the last step's batch position `index`."""
+
+    def close(self) -> None:
+        """Give its memory back."""
+
+
+class Model(Memory, Protocol):
+    """A loaded model.
+
+    Attributes:
+        n_ctx: KV cells in all.
+        max_context: most positions of one sequence: what the model was trained for, or all cells if fewer.
+        n_slots: sequences that the cache can hold.
+        can_trim: a part of a sequence can be removed and copied (not so in recurrent and hybrid models).
+        chat_template: Jinja source; None when the file has none.
+        bos: beginning-of-text token that every prompt must start with; None: the model wants none.
+        control: text of every control token, by token; these end turns and are never read from contents.
+        eog: tokens that end an answer.
+        device: for people.
+    """
+
+    n_ctx: int
+    max_context: int
+    n_slots: int
+    can_trim: bool
+    chat_template: str | None
+    bos: int | None
+    bos_text: str
+    eos_text: str
+    control: Mapping[int, str]
+    eog: frozenset[int]
+    device: str
+
+    def tokenise(self, text: str, special: bool) -> list[int]:
+        """Return a text's tokens; control tokens are recognised only if `special`. Any thread may call it."""
+
+    def piece(self, token: int) -> bytes:
+        """Return a token's bytes, maybe a part of a character; empty for control tokens."""
+
+    def sampler(self, stages: Sequence[Stage]) -> Sampler:
+        """Return a sampler of these stages."""
+
+    def decode(self, chunks: Sequence[Chunk]) -> Outcome:
+        """Compute one step.
+
+        Raises:
+            FatalDecodeError: the model's state is lost; end the process.
+        """
+
+    def abort(self) -> None:
+        """Make the running step return early. Any thread may call it."""
+
+    def clear_abort(self) -> None:
+        """Take `abort` back, before a step."""
+
+
+class ModelLoadError(Exception):
+    """The model could not be loaded; the message says what was tried."""
+
+
+class FatalDecodeError(Exception):
+    """llama.cpp could not compute a step; its state is undefined."""

@@ -1,0 +1,157 @@
+"""Which slot of the KV cache holds which tokens, and where a new sequence finds its longest prefix.
+
+A slot outlives its sequence: what it holds is there for the next one, until its cells are needed. Copies
+share cells, so cells are counted by identity: each computed token gets a number, a copy the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from collections.abc import Sequence as Tokens
+from dataclasses import dataclass, field
+from itertools import count, islice
+
+from appliance.engine.model import Memory
+
+
+@dataclass(slots=True, eq=False)
+class Slot:
+    """One lane of the cache.
+
+    Attributes:
+        tokens: exactly what the cache holds, position by position.
+        cells: the identity of the cell of each token.
+        n_reserved: cells that its running sequence may come to need; 0 when idle.
+        used: when it was last in use, as a count of uses.
+    """
+
+    index: int
+    tokens: list[int] = field(default_factory=list)
+    cells: list[int] = field(default_factory=list)
+    n_reserved: int = 0
+    used: int = 0
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether no sequence runs here."""
+        return self.n_reserved == 0
+
+
+class Slots:
+    """All slots of one cache of `n_cells` cells."""
+
+    def __init__(self, n_slots: int, n_cells: int, memory: Memory, can_trim: bool = True) -> None:
+        self._memory = memory
+        self._n_cells = n_cells
+        self._can_trim = can_trim
+        self._names = count()
+        self._uses = count(1)
+        self.slots = [Slot(index) for index in range(n_slots)]
+
+    @property
+    def n_used(self) -> int:
+        """Cells in use; shared ones count once."""
+        return len(self._union(self.slots))
+
+    def place(self, prompt: Tokens[int], n_reserved: int) -> Slot | None:
+        """Take a slot for a sequence, with as much of its prompt as is found in any slot.
+
+        The slot's tokens are then a true prefix of the prompt, whose last token is always left to compute: its
+        logits are needed. Idle slots are dropped, least recently used first, as far as cells are needed.
+
+        Returns:
+            None when running sequences leave no room; nothing has changed then.
+        """
+        idle = [slot for slot in self.slots if slot.is_idle]
+        if not idle:
+            return None
+        source, n_shared = self._longest(prompt)
+        busy = self._union(slot for slot in self.slots if not slot.is_idle)
+        kept = len(busy | set(source.cells[:n_shared]))
+        if kept + self._growth() + n_reserved - n_shared > self._n_cells:
+            return None
+        target = self._target(source, n_shared, idle)
+        if target is not source:
+            self._copy(source, target, n_shared)
+        self.truncate(target, n_shared)
+        target.n_reserved = n_reserved
+        target.used = next(self._uses)
+        self._make_room()
+        return target
+
+    def extend(self, slot: Slot, tokens: Tokens[int]) -> None:
+        """Note tokens that a step put into the cache."""
+        slot.tokens.extend(tokens)
+        slot.cells.extend(islice(self._names, len(tokens)))
+
+    def truncate(self, slot: Slot, n: int) -> None:
+        """Keep the first `n` tokens; none where the model cannot remove a part."""
+        if len(slot.tokens) <= n:
+            return
+        if not (n and self._memory.seq_rm(slot.index, n, -1)):
+            self._memory.seq_rm(slot.index, -1, -1)
+            n = 0
+        del slot.tokens[n:], slot.cells[n:]
+
+    def reread(self, slot: Slot, tokens: Tokens[int]) -> None:
+        """Note how many of a broken-off step's tokens are in the cache, as the cache itself says."""
+        n = self._memory.seq_pos_max(slot.index) + 1
+        self.extend(slot, tokens[: max(0, n - len(slot.tokens))])
+        self.truncate(slot, n)
+
+    def release(self, slot: Slot) -> None:
+        """Let the slot idle; its tokens stay for whoever needs them next."""
+        slot.n_reserved = 0
+        slot.used = next(self._uses)
+
+    def drop_oldest(self) -> bool:
+        """Empty the least recently used idle slot; False when there is none to empty."""
+        idle = [slot for slot in self.slots if slot.is_idle and slot.tokens]
+        if not idle:
+            return False
+        self.truncate(min(idle, key=lambda slot: slot.used), 0)
+        return True
+
+    def _longest(self, prompt: Tokens[int]) -> tuple[Slot, int]:
+        best, n_best = self.slots[0], 0
+        for slot in self.slots:
+            n = common_prefix(slot.tokens, prompt)
+            n = min(n, len(prompt) - 1)
+            if not self._can_trim and not (slot.is_idle and n == len(slot.tokens)):
+                continue
+            if n > n_best or (n == n_best > 0 and slot.is_idle and not best.is_idle):
+                best, n_best = slot, n
+        return best, n_best
+
+    def _target(self, source: Slot, n_shared: int, idle: list[Slot]) -> Slot:
+        """Choose the slot whose loss is least: the source's own end, or what the oldest idle slot holds."""
+        oldest = min(idle, key=lambda slot: (bool(slot.tokens), slot.used))
+        if n_shared and source.is_idle and len(source.tokens) - n_shared <= len(oldest.tokens):
+            return source
+        return oldest
+
+    def _copy(self, source: Slot, target: Slot, n: int) -> None:
+        self.truncate(target, 0)
+        if n:
+            self._memory.seq_cp(source.index, target.index, n)
+            target.tokens[:] = source.tokens[:n]
+            target.cells[:] = source.cells[:n]
+
+    def _make_room(self) -> None:
+        while self.n_used + self._growth() > self._n_cells and self.drop_oldest():
+            pass
+
+    def _growth(self) -> int:
+        return sum(max(0, slot.n_reserved - len(slot.tokens)) for slot in self.slots if not slot.is_idle)
+
+    @staticmethod
+    def _union(slots: Iterable[Slot]) -> set[int]:
+        return set[int]().union(*(slot.cells for slot in slots))
+
+
+def common_prefix(a: Tokens[int], b: Tokens[int]) -> int:
+    """Return how many tokens two sequences have in common from the start."""
+    n = min(len(a), len(b))
+    if a[:n] == b[:n]:
+        return n
+    return next((i for i in range(n) if a[i] != b[i]), n)

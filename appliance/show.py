@@ -1,0 +1,215 @@
+"""How facts are printed: for people, or as JSON for scripts. Text from documents is printed as it is, never as markup."""
+
+from __future__ import annotations
+
+import json
+import sys
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+from appliance.api.schema import (
+    Added,
+    AskEvent,
+    CitationEvent,
+    Document,
+    DocumentsReply,
+    DoneEvent,
+    ErrorEvent,
+    Passage,
+    PassagesEvent,
+    PrefillEvent,
+    QueuedEvent,
+    SearchReply,
+    StatusReply,
+    TokenEvent,
+    Wire,
+)
+from appliance.client import RequestFailedError
+from appliance.config import Config
+from ingest.unit import Parsed
+
+_EXCERPT = 160  # characters of a passage in a list
+
+
+def clean(text: str) -> str:
+    """Return foreign text without control characters: a document must not steer the terminal."""
+    return "".join(c if c in "\n\t" or unicodedata.category(c) not in ("Cc", "Cf") else " " for c in text)
+
+
+class Answer:
+    """Prints an answer as its events arrive."""
+
+    def __init__(self, as_json: bool) -> None:
+        self._as_json = as_json
+        self._passages: list[Passage] = []
+        self._done: DoneEvent | None = None
+
+    def take(self, event: AskEvent) -> None:
+        """Print one event.
+
+        Raises:
+            RequestFailedError: the event says that the answer failed.
+        """
+        match event:
+            case PassagesEvent(passages=passages):
+                self._passages = passages
+                if not self._as_json:
+                    _print_passages(passages)
+            case QueuedEvent(position=position):
+                self._note(f"waiting, place {position} in the queue")
+            case PrefillEvent(n_done=n_done, n_prompt=n_prompt):
+                self._note(f"reading {100 * n_done // max(1, n_prompt)} %")
+            case TokenEvent(text=text):
+                self._write(clean(text))
+            case CitationEvent(citation=citation):
+                self._write("".join(f" [{n}]" for n in citation.numbers) or " [no source]")
+            case DoneEvent():
+                self._done = event
+            case ErrorEvent(code=code, message=message, retryable=retryable):
+                raise RequestFailedError(500, code, message, retryable)
+
+    def finish(self) -> bool:
+        """Print sources and figures; return whether the documents held an answer."""
+        done = self._done
+        if done is None:
+            raise RequestFailedError(500, "engine_lost", "the answer broke off; ask again", True)
+        if self._as_json:
+            _json({"passages": [p.model_dump() for p in self._passages], **done.model_dump(exclude={"event"})})
+            return done.answered
+        print("\n")
+        cited = {number for citation in done.citations for number in citation.numbers}
+        for passage in self._passages:
+            if passage.number in cited:
+                print(f"  [{passage.number}] {_place(passage)}")
+        for left_out in done.context.left_out:
+            print(f"  left out: {clean(left_out)}")
+        t, c = done.timings, done.context
+        n_used = c.n_system + c.n_history + c.n_passages + c.n_question + t.n_decoded
+        print(f"  {done.model}: first token after {t.ttft_s:.1f} s, {t.decode_tps:.0f} tokens/s, "
+              f"context {n_used} of {c.n_ctx} tokens")  # fmt: skip
+        return done.answered
+
+    def _note(self, text: str) -> None:
+        if not self._as_json and sys.stderr.isatty():
+            print(f"\r\033[K{text}\r", end="", file=sys.stderr, flush=True)
+
+    def _write(self, text: str) -> None:
+        if not self._as_json:
+            self._note("")
+            print(text, end="", flush=True)
+
+
+def passages(reply: SearchReply, as_json: bool) -> None:
+    """Print the passages of a search."""
+    if as_json:
+        return _json(reply)
+    if not reply.passages:
+        print("nothing found")
+    _print_passages(reply.passages)
+    return None
+
+
+def documents(reply: DocumentsReply, as_json: bool) -> None:
+    """Print the documents and what ingest is doing."""
+    if as_json:
+        return _json(reply)
+    for document in reply.documents:
+        print(f"{document.state:<15} {_size(document.size):>9}  {clean(document.path)}")
+        if document.reason:
+            print(f"{'':<15} {'':>9}  {clean(document.reason)}")
+    _print_ingest(reply.documents, reply)
+    return None
+
+
+def added(reply: Added, as_json: bool) -> None:
+    """Say that a file was taken in."""
+    if as_json:
+        return _json(reply)
+    print(f"added {clean(reply.path)} ({_size(reply.size)}); `appliance documents` shows what becomes of it")
+    return None
+
+
+def status(reply: StatusReply, as_json: bool) -> None:
+    """Print the appliance at a glance."""
+    if as_json:
+        return _json(reply)
+    engine, ingest, index = reply.engine, reply.ingest, reply.index
+    counts = ", ".join(f"{n} {state}" for state, n in sorted(ingest.counts.items())) or "no documents"
+    rows = [
+        ("appliance", f"{reply.version}, pid {reply.pid}, up {reply.uptime_s:.0f} s, home {reply.home}"),
+        ("engine", f"{engine.state}: {engine.model or 'no model'} on {engine.device or '-'}, "
+                   f"{engine.n_running} answering, {engine.n_waiting} waiting, {engine.n_restarts} restarts"),
+        ("", engine.reason),
+        ("last answer", f"prefill {engine.prefill_tps:.0f}, decode {engine.decode_tps:.0f} tokens/s"),
+        ("folder", f"{ingest.folder} ({ingest.watching})"),
+        ("documents", f"{counts}; {ingest.n_waiting} waiting" + (f"; reading {ingest.current}" if ingest.current else "")),
+        ("", ingest.problem),
+        ("index", f"{index.state}, {index.n_vectors} vectors, {index.embedder}"),
+        ("", index.reason),
+    ]  # fmt: skip
+    for name, text in rows:
+        if text:
+            print(f"{name:<12} {clean(text)}")
+    return None
+
+
+def parsed(found: Parsed, as_json: bool) -> None:
+    """Print what was read from a file."""
+    if as_json:
+        units = [{**asdict(unit), "locator": unit.locator.to_json(), "flags": sorted(unit.flags)} for unit in found.units]
+        return _json({**asdict(found), "units": units})
+    print(f"{found.outcome}: {found.format or 'unknown format'}, {len(found.units)} units, {found.seconds:.2f} s, "
+          f"{found.peak_mb:.0f} MB" + (f", {found.n_pages} pages" if found.n_pages else ""))  # fmt: skip
+    if found.reason:
+        print(clean(found.reason))
+    place = None
+    for unit in found.units:
+        if str(unit.locator) != place:
+            place = str(unit.locator)
+            print(f"\n── {clean(place)}")
+        flags = f" ({', '.join(sorted(unit.flags))})" if unit.flags else ""
+        print(f"{unit.kind}{flags}: {clean(unit.text)}")
+    return None
+
+
+def settings(config: Config, values: Sequence[tuple[str, Any]], as_json: bool) -> None:
+    """Print the settings and where each came from."""
+    if as_json:
+        found = {key: {"value": value, "from": config.origins[key]} for key, value in values}
+        return _json({"home": str(config.home), "socket": str(config.socket), "settings": found})
+    print(f"# home {config.home}, socket {config.socket}")
+    width = max(len(key) for key, _ in values)
+    for key, value in values:
+        print(f"{key:<{width}}  {json.dumps(value):<24}  {config.origins[key]}")
+    return None
+
+
+def _print_passages(found: Sequence[Passage]) -> None:
+    for passage in found:
+        print(f"[{passage.number}] {_place(passage)}")
+        start, end = passage.best or (0, _EXCERPT)
+        print(f"    {' '.join(clean(passage.text[start:end]).split())[: 2 * _EXCERPT]}")
+    if found:
+        print()
+
+
+def _place(passage: Passage) -> str:
+    return clean(f"{passage.path}, {passage.locator}" if passage.locator else passage.path)
+
+
+def _print_ingest(found: Sequence[Document], reply: DocumentsReply) -> None:
+    ingest = reply.ingest
+    print(f"{len(found)} documents in {ingest.folder}; {ingest.n_waiting} waiting"
+          + (f"; reading {clean(ingest.current)}" if ingest.current else ""))  # fmt: skip
+    if ingest.problem:
+        print(clean(ingest.problem))
+
+
+def _size(n: int) -> str:
+    return f"{n / 2**20:.1f} MB" if n >= 2**20 else f"{n / 2**10:.1f} KB"
+
+
+def _json(data: Wire | dict[str, Any]) -> None:
+    print(json.dumps(data.model_dump() if isinstance(data, Wire) else data, ensure_ascii=False, indent=2, default=str))

@@ -1,0 +1,106 @@
+"""Taking a file in through the socket: it appears in the ingest folder whole, or not at all."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from appliance.errors import BadUploadError, ConflictError
+from ingest.access import Viewer
+
+_MAX_NAME = 255  # bytes, NAME_MAX of Linux file systems
+
+
+class IncomingFile:
+    """A file that is being written under a hidden name beside its own, which the sweep ignores."""
+
+    def __init__(self, folder: Path, name: str, max_bytes: int, replace: bool) -> None:
+        self.size = 0
+        self._target = folder / name
+        self._part = folder / f".{secrets.token_hex(8)}.part"
+        self._max_bytes = max_bytes
+        self._replace = replace
+        self._file: BinaryIO = open(self._part, "xb")  # noqa: SIM115 - closed by `discard`
+
+    def write(self, data: bytes) -> None:
+        """Append to the file.
+
+        Raises:
+            BadUploadError: the file grows beyond the limit.
+        """
+        self.size += len(data)
+        if self.size > self._max_bytes:
+            limit = f"{self._max_bytes // 2**20} MiB is the most (ingest.max_file_mb)"
+            raise BadUploadError(f"{self._target.name}: larger than {limit}")
+        self._file.write(data)
+
+    def commit(self) -> None:
+        """Give the file its name; it is on the disk when this returns.
+
+        Raises:
+            ConflictError: the name was taken in the meantime.
+        """
+        self._file.flush()
+        # Staff must be able to ask about what they added, whoever the daemon runs as.
+        os.fchmod(self._file.fileno(), 0o644)
+        os.fsync(self._file.fileno())
+        if self._replace:
+            os.replace(self._part, self._target)
+        else:
+            try:
+                os.link(self._part, self._target)  # unlike rename, fails when the name is taken
+            except FileExistsError as error:
+                raise taken(self._target.name) from error
+
+    def give_to(self, viewer: Viewer) -> None:
+        """Make the caller the owner, where the daemon may."""
+        if os.geteuid() == 0:
+            os.fchown(self._file.fileno(), viewer.uid, -1)
+
+    def discard(self) -> None:
+        """Close, and remove what was not committed."""
+        self._file.close()
+        self._part.unlink(missing_ok=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """Where files are taken in, and how large they may be."""
+
+    path: Path
+    max_bytes: int
+
+    @contextmanager
+    def receive(self, name: str, viewer: Viewer, *, replace: bool) -> Iterator[IncomingFile]:
+        """Open a file for writing; without a `commit` nothing remains of it.
+
+        Raises:
+            BadUploadError: the name is not that of a plain file.
+            ConflictError: a file of that name is there and `replace` is not set.
+        """
+        _check_name(name)
+        if not replace and (self.path / name).exists():
+            raise taken(name)
+        file = IncomingFile(self.path, name, self.max_bytes, replace)
+        try:
+            file.give_to(viewer)
+            yield file
+        finally:
+            file.discard()
+
+
+def _check_name(name: str) -> None:
+    if not name or name.startswith(".") or "/" in name or "\0" in name:
+        raise BadUploadError(f"{name!r} is not a file name: no folders, no leading dot")
+    if len(os.fsencode(name)) > _MAX_NAME:
+        raise BadUploadError(f"the name is {len(os.fsencode(name))} bytes long, {_MAX_NAME} is the most")
+
+
+def taken(name: str) -> ConflictError:
+    """Return the error for a name that is in use."""
+    return ConflictError(f"{name} is in the folder already; choose another name, or replace it (--replace)")
