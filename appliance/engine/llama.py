@@ -202,8 +202,9 @@ class Llama:
         params.n_batch = max(spec.n_batch, spec.max_sequences)
         params.n_ubatch = min(params.n_batch, MAX_UBATCH)
         params.n_seq_max = self.n_slots
-        # A row of logits for each sequence; the default keeps one for each token of a batch (98 MiB, 135M).
-        params.n_outputs_max = spec.max_sequences
+        # A row of logits for each slot (fewer and it asserts); the default is one for each token of a batch,
+        # 98 MiB with the 135M and three times that with Qwen's vocabulary.
+        params.n_outputs_max = self.n_slots
         params.n_threads = params.n_threads_batch = spec.n_threads
         params.kv_unified = True
         params.no_perf = True

@@ -197,7 +197,7 @@ class EngineProcess:
             n_quick += 1
 
     async def _run_child(self) -> tuple[bool, bool, str]:
-        """Run one child to its end; return whether it was ready once, was killed from outside, how it ended."""
+        """Run one child to its end; return whether it was ready once, was killed from outside, and why."""
         try:
             child = await Child.spawn(self._command, self._child_environment())
         except OSError as error:
@@ -274,8 +274,12 @@ class EngineProcess:
         """Return the child's environment: ours, with libgomp's spinning bounded before it is loaded."""
         inherited = _without(dict(self._environment), "OMP_WAIT_POLICY")  # active would void the spin count
         path = os.pathsep.join([str(ROOT), *filter(None, [inherited.get("PYTHONPATH")])])
-        bounded = {"GOMP_SPINCOUNT": str(self._spec.spin_count), "PYTHONPATH": path}
-        return inherited | bounded | self._ladder.environment
+        ours = {
+            "GOMP_SPINCOUNT": str(self._spec.spin_count),
+            "PYTHONPATH": path,
+            "GGML_NO_BACKTRACE": "1",  # a failed assert would start gdb, which drowns the reason it printed
+        }
+        return inherited | ours | self._ladder.environment
 
     def _lose(self, reason: str) -> None:
         self._settled.clear()

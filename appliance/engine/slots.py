@@ -56,8 +56,8 @@ class Slots:
     def place(self, prompt: Tokens[int], n_reserved: int) -> Slot | None:
         """Take a slot for a sequence, with as much of its prompt as is found in any slot.
 
-        The slot's tokens are then a true prefix of the prompt, whose last token is always left to compute: its
-        logits are needed. Idle slots are dropped, least recently used first, as far as cells are needed.
+        The slot's tokens are then a true prefix of the prompt, whose last token is always left to compute (its
+        logits are needed). Idle slots are dropped, least recently used first, as far as cells are needed.
 
         Returns:
             None when running sequences leave no room; nothing has changed then.
