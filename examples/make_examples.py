@@ -77,7 +77,10 @@ def _incident_report(path: Path) -> None:
 
 
 def _text(content: str) -> Callable[[Path], None]:
-    return lambda path: path.write_bytes(content.encode("utf-8")) and None
+    def write(path: Path) -> None:
+        path.write_bytes(content.encode("utf-8"))  # bytes, so that no platform changes the line ends
+
+    return write
 
 
 def _csv(rows: Sequence[Sequence[str]]) -> Callable[[Path], None]:

@@ -78,7 +78,9 @@ def _set_up(document: Document, title: str, footer: str) -> None:
     ):
         style = document.styles[name]
         style.font.name, style.font.size = "Calibri", Pt(size)
-        style.element.get_or_add_rPr().get_or_add_rFonts().attrib.pop(qn("w:asciiTheme"), None)
+        fonts = style.element.get_or_add_rPr().get_or_add_rFonts()
+        for theme in ("w:asciiTheme", "w:hAnsiTheme"):  # they would win over the font that is named
+            fonts.attrib.pop(qn(theme), None)
         if name != "Normal":
             style.font.color.rgb = ACCENT
     foot = page.footer.paragraphs[0]

@@ -49,10 +49,10 @@ FAULT_CODES = Table(
         ("E12", "Overload, above 110 % for 60 s", "Load off", "Switch off heaters; then close the breaker"),
         ("E13", "Emergency stop", "Shutdown", "Turn the button clockwise"),
         ("E14", "Transfer switch stuck", "Warning", "Auxiliary contact K2 of the switch"),
-        ("E15", "Controller memory", "Lockout", "Switch off for 30 seconds"),
+        ("E15", "Controller memory fault", "Lockout", "Switch off for 30 seconds"),
         ("E16", "Fuel pressure low", "Shutdown", "Fuel filter; air in the fuel line"),
     ),
-    (0.11, 0.29, 0.16, 0.44),
+    (0.1, 0.34, 0.15, 0.41),
 )
 
 INTERVALS = Table(
