@@ -1,6 +1,6 @@
-"""Compile a sentence-transformers folder to ONNX int8, and check the result against the original. Runs at install only.
+"""Compile a sentence-transformers folder to ONNX int8, and check it against the original, at install.
 
-Needs the `compile` extra (torch, sentence-transformers, onnx, onnxscript); the daemon never imports this file.
+Needs the `compile` extra (torch, sentence-transformers, onnx, onnxscript); the daemon never imports this.
 `python -m models.compile_embedder SOURCE TARGET`: the model's name is that of the folder TARGET lies in.
 """
 
@@ -28,6 +28,7 @@ from models.embedder import (
     EmbedderCard,
     OnnxEmbedder,
     SentenceTransformersEmbedder,
+    read_card,
 )
 from models.errors import CompileError, ModelError
 from models.reference_texts import REFERENCE_TEXTS
@@ -61,9 +62,9 @@ class CompileReport:
 
     def __str__(self) -> str:
         made = (
-            f"{self.name}: {self.precision}, {self.size / 2**20:.0f} MiB, {self.n_dims} dimensions, cosine to "
-            f"sentence-transformers {self.mean_cosine:.4f} on average, {self.min_cosine:.4f} at worst "
-            f"({len(REFERENCE_TEXTS)} texts), {self.seconds:.0f} s"
+            f"{self.name}: {self.precision}, {self.size / 2**20:.0f} MiB, {self.n_dims} dimensions, "
+            f"cosine to sentence-transformers {self.mean_cosine:.4f} on average, {self.min_cosine:.4f} "
+            f"at worst ({len(REFERENCE_TEXTS)} texts), {self.seconds:.0f} s"
         )
         return f"{made}; {self.note}" if self.note else made
 
@@ -75,7 +76,7 @@ def compile_embedder(
 
     Args:
         source: a sentence-transformers folder with a tokenizer.json.
-        target: the compiled folder; one that exists is replaced at the end. Its parent's name becomes the model's.
+        target: the compiled folder, replaced at the end if it exists; its parent's name becomes the model's.
         progress: called with the step, its number and the number of steps.
         min_mean_cosine: int8 below it is refused, and fp32 written instead.
     Raises:
@@ -101,8 +102,8 @@ def compile_embedder(
             card = trial.build(fp32, "fp32", built)
             if card.mean_cosine < MIN_FP32_COSINE:
                 raise CompileError(
-                    f"{source}: the fp32 export differs from the original (mean cosine {card.mean_cosine:.4f}), and "
-                    f"{note}; set embed.backend to sentence-transformers"
+                    f"{source}: the fp32 export differs from the original (mean cosine "
+                    f"{card.mean_cosine:.4f}), and {note}; set embed.backend to sentence-transformers"
                 )
         progress("putting it in place", 4, N_STEPS)
         _swap(built, target, scratch / "old")
@@ -121,7 +122,7 @@ def compile_embedder(
 
 
 class _Trial:
-    """The original's vectors of the reference texts, and the building of folders that are compared with them."""
+    """The original's vectors of the reference texts; builds folders and compares them with these."""
 
     def __init__(self, source: Path, name: str) -> None:
         self._source = source
@@ -139,7 +140,7 @@ class _Trial:
         )
 
     def build(self, model: Path, precision: Precision, folder: Path) -> EmbedderCard:
-        """Make a whole compiled folder of a model file (which moves), open it as the daemon would, and compare."""
+        """Make a compiled folder of a model file (which moves), open it as the daemon would, and compare."""
         folder.mkdir()
         shutil.copyfile(self._source / TOKENIZER_FILE, folder / TOKENIZER_FILE)
         model.rename(folder / MODEL_FILE)
@@ -225,7 +226,7 @@ def _compilers() -> tuple[Any, Any]:
 
 
 def _swap(built: Path, target: Path, old: Path) -> None:
-    """Put a folder in the place of another; a kill between the two renames leaves no target, and compiling again heals it."""
+    """Put a folder in the place of another; a kill between the renames leaves no target: compile again."""
     for file in built.iterdir():
         with file.open("rb") as stream:
             os.fsync(stream.fileno())
@@ -248,17 +249,31 @@ def _quiet() -> Iterator[None]:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Compile; print each step, then the report. Exit code 2 when called wrongly, 1 when it failed."""
+    """Compile what is not compiled already, and print each step. Exit code 2: called wrongly, 1: it failed."""
     if len(arguments) != 2:
         print("usage: python -m models.compile_embedder SOURCE TARGET", file=sys.stderr)
         return 2
+    source, target = map(Path, arguments)
     try:
-        report = compile_embedder(Path(arguments[0]), Path(arguments[1]), _print_step)
+        if _is_current(source, target):
+            print(f"{target} is compiled already")
+            return 0
+        report = compile_embedder(source, target, _print_step)
     except ModelError as error:
         print(error, file=sys.stderr)
         return 1
     print(report)
     return 0
+
+
+def _is_current(source: Path, target: Path) -> bool:
+    if not (target / CARD_FILE).exists():
+        return False
+    card = read_card(target)
+    return (card.source_sha256, card.model_sha256) == (
+        sha256_of(source / WEIGHTS_FILE),
+        sha256_of(target / MODEL_FILE),
+    )
 
 
 def _print_step(step: str, done: int, total: int) -> None:

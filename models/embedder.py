@@ -1,6 +1,6 @@
 """Running the embedder: texts in, unit vectors out. Fetching and compiling it is elsewhere.
 
-The compiled folder holds model.onnx (tokens in, pooled and normalised vector out), tokenizer.json and embedder.json.
+The compiled folder: model.onnx (tokens in, pooled and normalised vector out), tokenizer.json, embedder.json.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ class Embedder(Protocol):
     """Turns texts into vectors; safe to call from several threads.
 
     Attributes:
-        fingerprint: changes when vectors made before can no longer be compared; letters, digits, `.`, `-` and `_`.
-        max_tokens: usable tokens of a text, special tokens not counted; what is longer is cut off when embedded.
+        fingerprint: differs where vectors cannot be compared; letters, digits, `.`, `-` and `_`.
+        max_tokens: usable tokens of a text, special ones not counted; embedding cuts off what is longer.
     """
 
     @property
@@ -81,7 +81,7 @@ def open_embedder(folder: Path, backend: str = "onnx") -> Embedder:
     """Open the embedder in a folder of the registry.
 
     Args:
-        folder: the compiled folder; `sentence-transformers` runs from its sibling source/, or from the folder itself.
+        folder: the compiled folder; `sentence-transformers` runs from source/ beside it, or from the folder.
         backend: `onnx` or `sentence-transformers`.
     Raises:
         CompileError: nothing is compiled there, or the package of the backend is not installed.
@@ -97,7 +97,7 @@ def open_embedder(folder: Path, backend: str = "onnx") -> Embedder:
 
 
 class OnnxEmbedder:
-    """The compiled model; each call runs on the calling thread alone, so that its nice level decides who gives way."""
+    """The compiled model. A call runs on the calling thread alone: its nice level decides who gives way."""
 
     def __init__(self, folder: Path) -> None:
         card = read_card(folder)
@@ -140,15 +140,15 @@ class OnnxEmbedder:
 
 
 class SentenceTransformersEmbedder:
-    """The model as published, uncompiled: the reference, a GPU embedder, or a model that cannot be compiled."""
+    """The model as published: the reference, a GPU embedder, or a model that cannot be compiled."""
 
     def __init__(self, folder: Path) -> None:
         try:
             from sentence_transformers import SentenceTransformer
         except ImportError as error:
             raise CompileError(
-                "embed.backend is sentence-transformers, but the package is not installed; install the `compile` "
-                "extra, or set embed.backend to onnx"
+                "the package sentence-transformers is not installed; install the `compile` extra, "
+                "or set embed.backend to onnx"
             ) from error
         if not (folder / "modules.json").exists():
             raise ModelFileError(
@@ -157,7 +157,10 @@ class SentenceTransformersEmbedder:
         self._lock = threading.Lock()  # its tokenizer is re-configured by each call
         self._model: Any = SentenceTransformer(str(folder), local_files_only=True)
         self._spans = _Spans(_open_tokenizer(folder))
-        self.max_seq_length = int(self._model.max_seq_length)
+        window = self._model.max_seq_length
+        if window is None:
+            raise ModelFileError(f"{folder}: names no window (max_seq_length in sentence_bert_config.json)")
+        self.max_seq_length = int(window)
         self.max_tokens = self.max_seq_length - self._spans.n_special
         self.n_dims: int = self._model.encode(["dimensions"], show_progress_bar=False).shape[1]
         self.fingerprint = _fingerprint(
@@ -182,7 +185,7 @@ class SentenceTransformersEmbedder:
 
 
 class _Spans:
-    """The tokenizer for measuring: no truncation, no padding, no special tokens. Never re-configured, so thread-safe."""
+    """The tokenizer for measuring: it cuts and pads nothing. Never re-configured, so thread-safe."""
 
     def __init__(self, tokenizer: Tokenizer) -> None:
         self._tokenizer = tokenizer
@@ -211,8 +214,8 @@ def read_card(folder: Path) -> EmbedderCard:
         return EmbedderCard.model_validate_json((folder / CARD_FILE).read_bytes())
     except FileNotFoundError as error:
         raise CompileError(
-            f"{folder}: no compiled embedder; `python -m models.compile_embedder {folder.parent / 'source'} {folder}` "
-            "makes it (needs the `compile` extra)"
+            f"{folder}: no compiled embedder; an environment with the `compile` extra makes it: "
+            f"python -m models.compile_embedder {folder.parent / 'source'} {folder}"
         ) from error
     except (OSError, ValidationError) as error:
         raise ModelFileError(f"{folder / CARD_FILE}: {error}; remove {folder} and compile again") from error

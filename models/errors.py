@@ -34,7 +34,7 @@ class FetchError(ModelError):
 
 
 class DigestError(ModelError):
-    """A file's sha256 is not the expected one; nothing that worked was removed. Fetch it again, or check the source."""
+    """A file's sha256 is not the expected one; nothing that worked was removed. Check the source."""
 
     def __init__(self, what: str, expected: str, found: str) -> None:
         super().__init__(f"{what}: expected sha256 {expected}, found {found}; nothing was replaced")
@@ -47,11 +47,11 @@ class NoSpaceError(ModelError):
 
     def __init__(self, folder: str, needed: int, free: int) -> None:
         super().__init__(
-            f"{folder}: {needed / 2**20:.0f} MiB needed, {free / 2**20:.0f} MiB free; make room and run it again"
+            f"{folder}: {needed / 2**20:.0f} MiB needed, {free / 2**20:.0f} MiB free; make room, run it again"
         )
         self.needed = needed
         self.free = free
 
 
 class CompileError(ModelError):
-    """The embedder could not be compiled: install the `compile` extra, or set embed.backend to sentence-transformers."""
+    """The embedder could not be compiled: install the `compile` extra, or use the other embed.backend."""
