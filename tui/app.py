@@ -33,7 +33,8 @@ class ApplianceApp(App[None]):
     CSS_PATH = "app.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("f2,ctrl+o", "documents", "Documents", key_display="F2"),
-        Binding("f1", "help", "Help"),
+        Binding("f1", "help", "Help", key_display="F1"),
+        Binding("ctrl+q", "quit", "Quit", priority=True, key_display="^Q"),
     ]
 
     connection: reactive[Connection] = reactive(Connection(), init=False)

@@ -50,9 +50,13 @@ class OpenPassage(Message):
 
 @dataclass
 class QuestionAsked(Message):
-    """Enter was pressed on a question; the box keeps the text until it is told to clear."""
+    """Enter was pressed on a question; if it cannot be asked, it goes back into the box."""
 
     text: str
+
+
+class ReadAnswer(Message):
+    """The person wants to go from the question box to the last answer."""
 
 
 @dataclass

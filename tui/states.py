@@ -35,7 +35,7 @@ _STATES = {
     "empty": State(1, "!", "empty", "warning", "there is no text in it", True),
     "parsing": State(2, "◐", "reading", "accent", "its text is being read"),
     "embedding": State(2, "◐", "indexing", "accent", "it is being made searchable"),
-    "waiting": State(3, "○", "waiting", "text-muted", "it is in the queue"),
+    "waiting": State(3, "○", "waiting", "foreground 60%", "it is in the queue"),
     "ready": State(4, "●", "ready", "success", ""),
 }
 

@@ -25,7 +25,7 @@ async def _wait(pilot: Pilot[None], answered: bool = True) -> None:
 async def _drive(pilot: Pilot[None], daemon: FakeDaemon, screen: str) -> None:
     await pilot.pause(0.3)
     if screen in ("chat", "reader", "asking", "unanswered"):
-        await pilot.press(*QUESTION, "enter")
+        await pilot.press(*("degree_sign" if c == "°" else c for c in QUESTION), "enter")
     match screen:
         case "asking":
             await pilot.pause(1.2)
@@ -66,7 +66,7 @@ async def draw(
             if theme:
                 app.theme = theme
             await _drive(pilot, daemon, screen)
-            svg = app.export_screenshot(title="appliance", simplify=True)
+            svg = app.export_screenshot(title="appliance", simplify=False)
     # The web font would be fetched by whoever looks at the picture: leave it out.
     target.write_text(  # noqa: ASYNC240 (a script)
         re.sub(r"@font-face \{.*?\}", "", svg, flags=re.DOTALL)

@@ -11,7 +11,8 @@ from pydantic import ValidationError
 from textual import work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Horizontal, VerticalScroll
+from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.content import Content
 from textual.screen import Screen
 from textual.widgets import Footer, Static
 from textual.worker import Worker
@@ -38,13 +39,13 @@ _PASSAGE_KEYS = ",".join(f"alt+{n}" for n in range(1, 10))
 class ChatScreen(Screen[None]):
     """Ask and read."""
 
-    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]  # noqa: RUF012 (Textual declares it so)
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (110, "-wide")]  # noqa: RUF012 (Textual declares it so)
     AUTO_FOCUS = "#question"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "stop", "Stop"),
-        Binding("ctrl+n", "new", "New"),
+        Binding("escape", "stop", "Stop", key_display="Esc"),
+        Binding("ctrl+n", "new", "New", key_display="^N"),
         Binding("f3,ctrl+l", "conversations", "Earlier", key_display="F3"),
-        Binding("f4", "copy", "Copy answer"),
+        Binding("f4", "copy", "Copy answer", key_display="F4"),
         Binding("ctrl+r", "again", "Ask again", show=False, priority=True),
         Binding("pageup", "page(-1)", "Scroll up", show=False, priority=True),
         Binding("pagedown", "page(1)", "Scroll down", show=False, priority=True),
@@ -59,8 +60,8 @@ class ChatScreen(Screen[None]):
 
     def compose(self) -> ComposeResult:
         """Title, log, question box, status, keys."""
-        yield Static("New conversation", id="title", markup=False)
-        with VerticalScroll(id="log", can_focus=False):
+        yield Static(id="title", markup=False)
+        with VerticalScroll(id="log", can_focus=False), Vertical(id="turns"):
             yield Welcome()
         with Horizontal(id="asking"):
             yield Static("❯", id="prompt", markup=False)
@@ -70,12 +71,17 @@ class ChatScreen(Screen[None]):
 
     def on_mount(self) -> None:
         """Follow the connection."""
+        self._title("")
         self.watch(self.app, "connection", self._connection_changed)
 
     @property
     def log_view(self) -> VerticalScroll:
-        """Where the turns stand."""
+        """What scrolls."""
         return self.query_one("#log", VerticalScroll)
+
+    @property
+    def _column(self) -> Vertical:
+        return self.query_one("#turns", Vertical)
 
     @property
     def turns(self) -> list[Turn]:
@@ -96,13 +102,18 @@ class ChatScreen(Screen[None]):
     # --- asking ---
 
     async def on_question_asked(self, message: QuestionAsked) -> None:
-        """Ask, or say why not and keep the text."""
-        box = self.query_one(QuestionBox)
+        """Ask, or give the text back and say why."""
         if refusal := self._refusal(message.text):
+            self.query_one(QuestionBox).give_back(message.text)
             self.notify(refusal, severity="warning", markup=False)
             return
-        box.accept(message.text)
+        self.query_one(QuestionBox).remember(message.text)
         await self._ask(message.text)
+
+    def on_read_answer(self) -> None:
+        """Go to the last answer, where digits open passages."""
+        if self.turns:
+            self.turns[-1].focus()
 
     def _refusal(self, question: str) -> str:
         connection = cast(Connection, getattr(self.app, "connection"))  # noqa: B009
@@ -157,12 +168,11 @@ class ChatScreen(Screen[None]):
 
     async def _add(self, turns: list[Turn]) -> None:
         await self.query(Welcome).remove()
-        log = self.log_view
-        await log.mount_all(turns)
+        await self._column.mount_all(turns)
         surplus = self.turns[:-MAX_TURNS]
         for turn in surplus:
             await turn.remove()
-        log.anchor()
+        self.log_view.anchor()
 
     # --- keys ---
 
@@ -178,7 +188,7 @@ class ChatScreen(Screen[None]):
         await self._clear()
         self._conversation = None
         self._title("")
-        await self.log_view.mount(Welcome())
+        await self._column.mount(Welcome())
         self.query_one(QuestionBox).focus()
 
     async def action_again(self) -> None:
@@ -245,16 +255,19 @@ class ChatScreen(Screen[None]):
         await self._add([Turn(turn.question, turn) for turn in conversation.turns[-MAX_TURNS:]])
         if len(conversation.turns) > MAX_TURNS:
             note = f"{len(conversation.turns) - MAX_TURNS} earlier turns are kept but not shown"
-            await self.log_view.mount(Static(note, classes="note", markup=False), before=0)
+            await self._column.mount(Static(note, classes="note", markup=False), before=0)
         self.query_one(QuestionBox).focus()
 
     async def _clear(self) -> None:
         if self._answering is not None:
             self._answering.cancel()
-        await self.log_view.remove_children()
+        await self._column.remove_children()
 
     def _title(self, title: str) -> None:
-        self.query_one("#title", Static).update(one_line(title)[:200] or "New conversation")
+        shown = one_line(title)[:200] or "new conversation"
+        self.query_one("#title", Static).update(
+            Content.assemble(("Appliance", "bold $text-accent"), "  ", (shown, "$foreground 80%"))
+        )
 
     def _connection_changed(self, connection: Connection) -> None:
         self.query_one(StatusLine).show(connection)

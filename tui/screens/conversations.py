@@ -71,7 +71,7 @@ class ConversationsScreen(ModalScreen[Conversation | None]):
         return Content.assemble(
             (here, "$text-accent"),
             (title[:200], "bold"),
-            (f"\n  {_when(summary.updated)} · {turns}", "$text-muted"),
+            (f"\n  {_when(summary.updated)} · {turns}", "$foreground 60%"),
         )
 
     def on_option_list_option_highlighted(self) -> None:

@@ -32,7 +32,7 @@ class DocumentScreen(ModalScreen[None]):
         with VerticalScroll(classes="window"):
             yield Static(one_line(document.path), classes="heading", markup=False)
             yield Static(
-                Content.assemble((f"{state.sign} {state.word}", f"bold $text-{state.style.removeprefix('text-')}"),
+                Content.assemble((f"{state.sign} {state.word}", f"bold ${state.style}"),
                                  "   ", readable(reason_of(document))),
                 classes="reason", markup=False,
             )  # fmt: skip
@@ -49,7 +49,9 @@ def _facts(document: Document) -> Content:
         "Changed": _when(document.modified),
         "SHA-256": one_line(document.sha256),
     }
-    rows = [Content.assemble((f"{name:<9}", "$text-muted"), value) for name, value in facts.items() if value]
+    rows = [
+        Content.assemble((f"{name:<9}", "$foreground 60%"), value) for name, value in facts.items() if value
+    ]
     return Content("\n").join(rows)
 
 

@@ -35,7 +35,7 @@ class DocumentsScreen(Screen[None]):
 
     AUTO_FOCUS = "#filter"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "back", "Back", priority=True),
+        Binding("escape", "back", "Back", priority=True, key_display="Esc"),
         Binding("enter", "details", "Details", priority=True),
         *[
             Binding(key, f"table('{key}')", show=False, priority=True)
@@ -56,6 +56,7 @@ class DocumentsScreen(Screen[None]):
             yield ProgressBar(show_eta=False, id="progress")
         yield Input(placeholder="Type to filter by name, state or reason", compact=True, id="filter")
         yield DocumentsTable()
+        yield Static("", id="chosen", markup=False)
         yield StatusLine()
         yield Footer(show_command_palette=False)
 
@@ -115,6 +116,11 @@ class DocumentsScreen(Screen[None]):
         """A click opens the details too."""
         self.action_details()
 
+    def on_data_table_row_highlighted(self) -> None:
+        """Show the whole reason under the table: the column is narrow."""
+        document = self.query_one(DocumentsTable).chosen
+        self.query_one("#chosen", Static).update(one_line(reason_of(document)) if document else "")
+
     def action_table(self, key: str) -> None:
         """Move in the table while the filter has the cursor."""
         table = self.query_one(DocumentsTable)
@@ -130,7 +136,7 @@ class DocumentsScreen(Screen[None]):
             return
         wanted = self.query_one(Input).value.casefold().split()
         found = [d for d in self._reply.documents if _matches(d, wanted)]
-        found.sort(key=lambda d: (state_of(d).order, d.path))
+        found.sort(key=lambda d: (state_of(d).order, d.path.casefold()))
         self.query_one(DocumentsTable).show(found)
         self._show_title(len(found), len(self._reply.documents))
         self._show_work(self._reply.ingest)
@@ -141,7 +147,7 @@ class DocumentsScreen(Screen[None]):
         assert self._reply is not None
         folder = one_line(self._reply.ingest.folder)
         self.query_one("#title", Static).update(
-            Content.assemble("Documents  ", (number + more, ""), (f"   {folder}", "$text-muted"))
+            Content.assemble("Documents  ", (number + more, ""), (f"   {folder}", "$foreground 60%"))
         )
 
     def _show_work(self, ingest: IngestStatus) -> None:
@@ -159,7 +165,7 @@ def _work(ingest: IngestStatus) -> Content:
         return Content.styled(f"Standing still: {one_line(ingest.problem)}", "bold $text-error")
     counts = "   ".join(f"{n:,} {one_line(word)}" for word, n in words_for(ingest.counts).items())
     now = (f"reading {one_line(ingest.current)}   ", "$text-accent") if ingest.current else ""
-    return Content.assemble(now, (counts or "no documents yet", "$text-muted"))
+    return Content.assemble(now, (counts or "no documents yet", "$foreground 60%"))
 
 
 def _matches(document: Document, wanted: list[str]) -> bool:

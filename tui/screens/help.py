@@ -14,7 +14,7 @@ from textual.widgets import Static
 _KEYS = (
     ("Asking", (
         ("Enter", "send the question"),
-        ("Ctrl+J, Shift+Enter, Alt+Enter", "begin a new line"),
+        ("Ctrl+J", "new line (where the terminal allows: Shift/Alt+Enter)"),
         ("↑ ↓", "earlier questions"),
         ("Esc", "stop the answer"),
         ("Ctrl+R", "ask the last question again"),
@@ -22,8 +22,8 @@ _KEYS = (
         ("F4", "copy the answer with its sources"),
     )),
     ("Reading", (
-        ("Alt+1 … Alt+9, click", "read a passage in its document"),
-        ("Shift+Tab", "go to the answers; there 1 … 9 open passages"),
+        ("Tab, then 1 … 9; or click", "read a passage in its document"),
+        ("Tab, Shift+Tab", "to the last answer and back, to earlier answers"),
         ("PgUp PgDn", "scroll the conversation"),
         ("← →, M, Esc", "in a document: other passages, more text, back"),
     )),

@@ -29,9 +29,9 @@ class ReaderScreen(Screen[None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q", "dismiss", "Back", key_display="Esc"),
-        Binding("left,p", "step(-1)", "Passage before", key_display="←"),
-        Binding("right,n", "step(1)", "Passage after", key_display="→"),
-        Binding("m", "more", "More around it"),
+        Binding("left,p", "step(-1)", "Before", key_display="←"),
+        Binding("right,n", "step(1)", "After", key_display="→"),
+        Binding("m", "more", "More", key_display="M"),
         Binding("home", "wanted", "To the passage", show=False),
     ]
 
@@ -109,7 +109,7 @@ class ReaderScreen(Screen[None]):
     async def _show(self, blocks: Sequence[TextBlock], facts: str) -> None:
         flags = f"   ⚠ {', '.join(map(one_line, self.passage.flags))}" if self.passage.flags else ""
         self.query_one("#place", Static).update(
-            Content.assemble((facts, "$text-muted"), (flags, "$text-warning"))
+            Content.assemble((facts, "$foreground 60%"), (flags, "$text-warning"))
         )
         page = self.query_one("#page", VerticalScroll)
         await page.remove_children()

@@ -87,13 +87,11 @@ def _cells(document: Document) -> list[Text]:
     return [
         _cell(f"{state.sign} {state.word}", colour),
         _cell(one_line(document.path), loud),
-        _cell("" if document.n_pages is None else f"{document.n_pages:,}", "dim", right=True),
-        _cell(f"{document.n_chunks:,}" if document.n_chunks else "", "dim", right=True),
+        _cell("" if document.n_pages is None else f"{document.n_pages:>{_PAGES - 1},}", "dim"),
+        _cell(f"{document.n_chunks:>{_CHUNKS - 1},}" if document.n_chunks else "", "dim"),
         _cell(one_line(reason_of(document)), loud or "dim"),
     ]
 
 
-def _cell(text: str, style: str, right: bool = False) -> Text:
-    return Text(
-        text, style=style, no_wrap=True, overflow="ellipsis", justify="right" if right else "left", end=""
-    )
+def _cell(text: str, style: str) -> Text:
+    return Text(text, style=style, no_wrap=True, overflow="ellipsis", end="")

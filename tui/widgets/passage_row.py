@@ -28,11 +28,11 @@ class PassageRow(Widget):
         where = one_line(passage.locator)
         head = Content.assemble(
             (f"[{passage.number}]", "bold $text-accent"), " ", (name, "bold"),
-            ("\n    " if beside and where else "  " if where else ""), (where, "$text-muted"),
+            ("\n    " if beside and where else "  " if where else ""), (where, "$foreground 60%"),
             (f"  ⚠ {', '.join(map(one_line, passage.flags))}" if passage.flags else "", "$text-warning"),
         )  # fmt: skip
         best = best_sentence(passage)
-        quote = Content.assemble("\n", (f"    “{best}”", "$text-muted italic")) if best else Content("")
+        quote = Content.assemble("\n", (f"    “{best}”", "$foreground 60% italic")) if best else Content("")
         return head + quote
 
     def on_click(self) -> None:

@@ -8,7 +8,7 @@ from textual import events
 from textual.binding import Binding, BindingType
 from textual.widgets import TextArea
 
-from tui.messages import QuestionAsked
+from tui.messages import QuestionAsked, ReadAnswer
 
 # Terminals differ in which of these they can tell from Enter (oterm#299).
 NEWLINE_KEYS = ("shift+enter", "ctrl+j", "alt+enter", "ctrl+enter")
@@ -18,8 +18,7 @@ class QuestionBox(TextArea):
     """A text area that grows to a few lines and remembers."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "send", "Send", show=False),
-        Binding(",".join(NEWLINE_KEYS), "newline", "New line", show=False),
+        Binding("tab", "read", "Read", key_display="Tab"),
         Binding("up", "older", "Earlier question", show=False),
         Binding("down", "newer", "Later question", show=False),
     ]
@@ -36,25 +35,29 @@ class QuestionBox(TextArea):
         self._draft = ""
 
     async def _on_key(self, event: events.Key) -> None:
-        # TextArea inserts Enter before bindings are asked.
-        if event.key == "enter":
+        # Here and not as bindings: those run after the letters of a fast typist that follow them (Textual 8.2).
+        if event.key == "enter" or event.key in NEWLINE_KEYS:
             event.stop()
             event.prevent_default()
-            self.action_send()
+            if event.key == "enter":
+                self._send()
+            else:
+                self.insert("\n")
 
-    def action_send(self) -> None:
-        """Offer the text as a question; whoever takes it calls `accept`."""
-        if self.text.strip():
-            self.post_message(QuestionAsked(self.text.strip()))
+    def _send(self) -> None:
+        """Post the text and clear the box at once, so that what is typed next is not cleared with it."""
+        if question := self.text.strip():
+            self.clear()
+            self.post_message(QuestionAsked(question))
 
-    def action_newline(self) -> None:
-        """Begin a new line."""
-        self.insert("\n")
+    def give_back(self, question: str) -> None:
+        """Put a question that could not be asked in front of whatever was typed since."""
+        self.load_text(question + self.text)
+        self.move_cursor(self.document.end)
 
-    def accept(self, question: str) -> None:
-        """Clear the box and remember the question."""
-        self.remember(question)
-        self.clear()
+    def action_read(self) -> None:
+        """Go to the last answer."""
+        self.post_message(ReadAnswer())
 
     def remember(self, question: str) -> None:
         """Add a question to those the arrows bring back."""

@@ -10,11 +10,11 @@ from tui.connection import Connection
 from tui.foreign import one_line
 
 _Part = tuple[str, str]
-_GAP = "   "
+CALM = "$foreground 60%"
 
 
 class StatusLine(Widget):
-    """Shows the app's connection; parts that do not fit the width are left out from the right."""
+    """Shows the app's connection; what does not fit is left out, calm parts first."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -27,25 +27,26 @@ class StatusLine(Widget):
 
     def render(self) -> Content:
         """Return as many parts as fit."""
-        line = Content("")
-        for text, style in parts(self._connection):
-            part = Content.styled(text, style)
-            longer = line + Content(_GAP) + part if line else part
-            if line and longer.cell_length > self.size.width - 2:
-                break
-            line = longer
-        return line
+        shown = parts(self._connection)
+        while len(shown) > 1 and _line(shown).cell_length > self.size.width - 2:
+            calm = [part for part in shown[1:] if part[1] == CALM]
+            shown.remove((calm or shown)[-1])
+        return _line(shown)
+
+
+def _line(shown: list[_Part]) -> Content:
+    return Content("  ").join(Content.styled(text, style) for text, style in shown)
 
 
 def parts(connection: Connection) -> list[_Part]:
     """Return the parts of the line as (text, style), the most important first."""
     if connection.up is None:
-        return [("○ connecting …", "$text-muted")]
+        return [("○ connecting …", CALM)]
     if not connection.up:
         return [
             ("○ not connected, retrying", "bold $text-error"),
-            ("what you typed and see is kept", "$text-muted"),
-            (one_line(connection.reason), "$text-muted"),
+            ("what you typed and see is kept", CALM),
+            (one_line(connection.reason), CALM),
         ]
     status = connection.status
     return [] if status is None else _status_parts(status)
@@ -55,17 +56,17 @@ def _status_parts(status: StatusReply) -> list[_Part]:
     return [
         *_engine(status.engine),
         *_ingest(status.ingest),
-        (f"queue {status.engine.n_waiting}", "$text-warning" if status.engine.n_waiting else "$text-muted"),
+        (f"queue {status.engine.n_waiting}", "$text-warning" if status.engine.n_waiting else CALM),
         *_index(status.index),
     ]
 
 
 def _engine(engine: EngineReply) -> list[_Part]:
-    model, device = one_line(engine.model) or "no model", one_line(engine.device)
+    model, device = one_line(engine.model).removesuffix("-instruct") or "no model", one_line(engine.device)
     if engine.state == "ready":
-        shown = [("● " + model, "$text-success"), (device, "$text-muted")]
+        shown = [("● " + model, "$text-success"), (device, CALM)]
         if engine.decode_tps > 0:
-            shown.append((f"{engine.decode_tps:.1f} tok/s", "$text-muted"))
+            shown.append((f"{engine.decode_tps:.1f} tok/s", CALM))
         return [part for part in shown if part[0]]
     words = {"starting": "model is loading", "restarting": "engine is restarting", "failed": "no model runs"}
     style = "$text-error" if engine.state == "failed" else "$text-warning"
@@ -81,5 +82,5 @@ def _ingest(ingest: IngestStatus) -> list[_Part]:
 
 
 def _index(index: IndexReply) -> list[_Part]:
-    style = "$text-muted" if index.state == "ready" else "$text-warning"
+    style = "$foreground 60%" if index.state == "ready" else "$text-warning"
     return [(f"index {one_line(index.state)}", style)]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from textual import events
+from typing import ClassVar
+
 from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
 from textual.containers import Container, Vertical
 from textual.content import Content
 from textual.widgets import Static
@@ -34,6 +36,12 @@ class Turn(Container):
     """A question, the answer as it comes, and the evidence."""
 
     can_focus = True
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("1", "open(1)", "Open passage", key_display="1…9"),
+        *[Binding(str(n), f"open({n})", show=False) for n in range(2, 10)],
+        Binding("tab", "screen.stop", "Ask", show=False),
+        Binding("c", "screen.copy", "Copy", show=False),
+    ]
 
     def __init__(self, question: str, kept: schema.Turn | None = None) -> None:
         """Args:
@@ -135,7 +143,7 @@ class Turn(Container):
         if any(not citation.numbers for citation in self.citations):
             closing = Content.assemble(
                 ("[?]", "bold $text-warning"),
-                (" no passage supports this sentence\n", "$text-muted"),
+                (" no passage supports this sentence\n", "$foreground 60%"),
                 closing,
             )
         self.query_one(".closing", Static).update(closing)
@@ -161,11 +169,9 @@ class Turn(Container):
         progress.update(text)
         progress.display = bool(text)
 
-    def on_key(self, event: events.Key) -> None:
-        """Open the passage of the digit that was pressed."""
-        if event.key.isdecimal() and event.key != "0":
-            event.stop()
-            self.post_message(OpenPassage(int(event.key)))
+    def action_open(self, number: int) -> None:
+        """Open a passage."""
+        self.post_message(OpenPassage(number))
 
 
 def _reading(done: int, n_prompt: int) -> str:
@@ -180,7 +186,7 @@ def _footing(done: DoneEvent) -> Content:
     used = context.n_system + context.n_history + context.n_passages + context.n_question + timings.n_decoded
     facts = [f"first word after {timings.ttft_s:.1f} s", f"{timings.decode_tps:.1f} tokens/s",
              f"context {used:,} of {context.n_ctx:,}"]  # fmt: skip
-    lines = [Content.styled(" · ".join(facts), "$text-muted")]
+    lines = [Content.styled(" · ".join(facts), "$foreground 60%")]
     if done.finish_reason == "length":
         lines.append(Content.styled("Cut off: the answer reached its length limit.", "$text-warning"))
     if done.finish_reason == "cancelled":

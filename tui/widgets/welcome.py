@@ -30,11 +30,11 @@ class Welcome(Widget):
         return Content.assemble(
             ("Ask a question about your documents.\n", "bold $text-accent"),
             ("Answers come from the files in the folder, with their pages. Nothing leaves this machine.\n\n",
-             "$text-muted"),
+             "$foreground 60%"),
             self._documents(),
-            ("\n\nF2", "bold $text-accent"), ("  see every file      ", "$text-muted"),
-            ("F3", "bold $text-accent"), ("  earlier conversations      ", "$text-muted"),
-            ("F1", "bold $text-accent"), ("  all keys", "$text-muted"),
+            ("\n\nF2", "bold $text-accent"), ("  see every file      ", "$foreground 60%"),
+            ("F3", "bold $text-accent"), ("  earlier conversations      ", "$foreground 60%"),
+            ("F1", "bold $text-accent"), ("  all keys", "$foreground 60%"),
         )  # fmt: skip
 
     def _documents(self) -> Content:
@@ -42,10 +42,10 @@ class Welcome(Widget):
         if self._connection.up is False:
             reason = one_line(self._connection.reason)
             return Content.assemble(
-                ("The appliance is not running.  ", "bold $text-error"), (reason, "$text-muted")
+                ("The appliance is not running.  ", "bold $text-error"), (reason, "$foreground 60%")
             )
         if status is None:
-            return Content.styled("Connecting …", "$text-muted")
+            return Content.styled("Connecting …", "$foreground 60%")
         counts, folder = status.ingest.counts, one_line(status.ingest.folder)
         n, n_ready = sum(counts.values()), counts.get("ready", 0)
         if not n:
