@@ -74,20 +74,9 @@ $(DEV_STAMP): | $(VENV)/bin/python
 
 # The embedder is compiled where torch is: in this environment if it has it, else in a throw-away one.
 run-models: $(RUN_STAMP)
-	@$(BIN)/appliance model pull --default
-	@$(BIN)/appliance model compile --check > /dev/null || $(MAKE) --no-print-directory compile-embedder
-
-.PHONY: compile-embedder
-compile-embedder:
-	@if $(BIN)/python -c 'import torch, sentence_transformers, onnxscript' 2> /dev/null; then $(BIN)/appliance model compile; \
-	else echo "── compiling the embedder in a throw-away environment (torch: 1 GB, 3 to 5 minutes, once)"; \
-	  set -e; temporary=$$(mktemp -d -p .); trap 'rm -rf "$$temporary"' EXIT; \
-	  $(PYTHON) -m venv $$temporary; \
-	  $$temporary/bin/python -m pip install --quiet --disable-pip-version-check $(TORCH_FROM) $$($(BIN)/appliance model compile --requirements); \
-	  PYTHONPATH=. $$temporary/bin/python -m models.compile_embedder $$($(BIN)/appliance model compile --folders); \
-	  $(BIN)/appliance model compile; fi
+	@echo "── models (1.3 GB the first time; then nothing)"
+	@$(BIN)/appliance model pull --default --compile-apart --torch-index "$(TORCH_INDEX)"
 
 test-models: export APPLIANCE_MODELS__FOLDER := $(TEST_MODELS)
 test-models: $(DEV_STAMP)
-	@$(BIN)/appliance model pull smollm2-135m-instruct
-	@$(BIN)/appliance model pull all-minilm-l6-v2
+	@$(BIN)/appliance model pull smollm2-135m-instruct all-minilm-l6-v2

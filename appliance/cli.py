@@ -7,7 +7,6 @@ import logging
 import os
 import sys
 from collections.abc import Coroutine
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,7 +15,8 @@ import typer
 
 from appliance import background, cli_model, offline, show
 from appliance.client import Client, RequestFailedError
-from appliance.config import Config, load, walk
+from appliance.config import walk
+from appliance.context import AsJson, CommandContext, config_of
 from appliance.errors import AlreadyRunningError, ApplianceError, ConfigError, NotRunningError
 from appliance.exits import Exit
 
@@ -24,8 +24,6 @@ app = typer.Typer(
     name="appliance", no_args_is_help=False, add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False
 )
 app.add_typer(cli_model.app, name="model")
-
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")]
 
 
 def main() -> None:
@@ -59,23 +57,6 @@ def _report(error: Exception) -> Exit:
     return Exit.FAILURE
 
 
-@dataclass(frozen=True, slots=True)
-class Context:
-    """What every command gets: where the home is."""
-
-    home: Path | None
-
-    def config(self) -> Config:
-        """Read the settings."""
-        return load(self.home)
-
-
-def config_of(context: typer.Context) -> Config:
-    """Return the settings of the home that the command line names."""
-    found: Context = context.find_object(Context)  # type: ignore[assignment]
-    return found.config()
-
-
 @app.callback(invoke_without_command=True)
 def root(
     context: typer.Context,
@@ -83,7 +64,7 @@ def root(
 ) -> None:
     """An offline assistant that answers from your own documents. Without a command, in a terminal: the screen."""
     offline.enforce(os.environ)
-    context.obj = Context(home)
+    context.obj = CommandContext(home)
     if context.invoked_subcommand is None:
         if not sys.stdout.isatty():
             print(context.get_help())

@@ -7,6 +7,7 @@ Compiling needs packages that the running appliance does without. There, `pull` 
 from __future__ import annotations
 
 import fcntl
+import importlib.util
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,6 +20,11 @@ from models.registry import COMPILED_FOLDER, InstalledModel, Registry
 
 Compile = Callable[[Path, Path, Progress], object]
 """Compile the model in a source folder into a target folder; CompileError when that cannot be done here."""
+
+
+def can_compile_here() -> bool:
+    """Tell whether this interpreter has the packages for compiling."""
+    return all(importlib.util.find_spec(name) for name in ("torch", "sentence_transformers", "onnx", "onnxscript"))
 
 
 def compile_here(source: Path, target: Path, progress: Progress) -> object:

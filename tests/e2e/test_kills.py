@@ -1,0 +1,98 @@
+"""kill -9 of each process in mid-work loses nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from pathlib import Path
+
+from appliance.api.schema import ErrorEvent, TokenEvent
+from appliance.client import Client
+from appliance.errors import NotRunningError
+from tests.e2e.daemon_process import DaemonProcess
+from tests.e2e.files import BOILER, pdf
+
+QUESTION = "At what pressure does the safety valve of the boiler open?"
+
+
+def children(pid: int, needle: str) -> list[int]:
+    """Pids of the processes below `pid` whose command line holds `needle`."""
+    found = []
+    for task in Path(f"/proc/{pid}/task").iterdir():
+        for child in map(int, (task / "children").read_text().split()):
+            if needle.encode() in Path(f"/proc/{child}/cmdline").read_bytes():
+                found.append(child)
+    return found
+
+
+async def ask_and_kill_the_engine(daemon: DaemonProcess) -> ErrorEvent:
+    async with Client(daemon.socket) as client:
+        killed = False
+        async for event in client.ask(QUESTION):
+            if isinstance(event, TokenEvent) and not killed:
+                engine = (await client.status()).engine
+                assert engine.pid is not None
+                os.kill(engine.pid, signal.SIGKILL)
+                killed = True
+            if isinstance(event, ErrorEvent):
+                return event
+    raise AssertionError("the answer ended as if nothing had happened")
+
+
+def test_a_killed_engine_says_so_and_comes_back(own_daemon: DaemonProcess) -> None:
+    (own_daemon.documents / "boiler.pdf").write_bytes(BOILER)
+    own_daemon.start()
+    own_daemon.until_states(boiler="ready")
+    error = asyncio.run(ask_and_kill_the_engine(own_daemon))
+    assert (error.code, error.retryable) == ("engine_lost", True)
+    own_daemon.until(lambda status: status.engine.state == "ready" and status.engine.n_restarts == 1)
+    assert asyncio.run(own_daemon.ask(QUESTION))[-1].event == "done"
+
+
+def test_a_killed_daemon_takes_its_children_along_and_goes_on_where_it_was(own_daemon: DaemonProcess) -> None:
+    for number in range(8):
+        pages = [f"Manual {number}, section {page}: bolt M{number} is set to {page}.5 Nm." for page in range(1, 40)]
+        (own_daemon.documents / f"manual{number}.pdf").write_bytes(pdf(pages))
+    own_daemon.start()
+    own_daemon.until(lambda status: 0 < status.ingest.counts.get("ready", 0) < 8)
+    pid = own_daemon.pid
+    below = children(pid, "appliance.engine.worker") + children(pid, "ingest.parse_server")
+    assert len(below) == 2
+    own_daemon.kill()
+    own_daemon.start()
+    assert not [child for child in below if Path(f"/proc/{child}").exists()]
+    own_daemon.until(lambda status: status.ingest.counts == {"ready": 8})
+    assert asyncio.run(own_daemon.found("bolt M5 set to 17.5 Nm"))[0].startswith("manual5.pdf, page 17")
+    status = asyncio.run(own_daemon.status())
+    assert status.index.n_vectors == sum(d.n_chunks for d in asyncio.run(own_daemon.listing()).documents)
+
+
+def test_a_killed_parse_server_is_started_again_and_the_file_is_read(own_daemon: DaemonProcess) -> None:
+    own_daemon.start()
+    for server in children(own_daemon.pid, "ingest.parse_server"):
+        os.kill(server, signal.SIGKILL)
+    (own_daemon.documents / "boiler.pdf").write_bytes(BOILER)
+    own_daemon.until_states(boiler="ready")
+
+
+def test_a_second_daemon_on_one_home_refuses_and_names_the_first(daemon: DaemonProcess) -> None:
+    second = daemon.run("serve")
+    assert second.returncode == 2
+    assert f"pid {daemon.pid}" in second.stderr
+
+
+def test_a_daemon_that_is_told_to_stop_stops_though_someone_watches(own_daemon: DaemonProcess) -> None:
+    own_daemon.start(loaded=False)
+
+    async def watch() -> None:
+        async with Client(own_daemon.socket) as client:
+            async for _ in client.watch_documents():
+                os.kill((await client.status()).pid, signal.SIGTERM)
+
+    try:
+        asyncio.run(watch())
+    except NotRunningError:
+        pass
+    assert own_daemon.kill(0) == 0
+    assert not own_daemon.socket.exists()
