@@ -203,5 +203,7 @@ def _looks_like_mail(text: str) -> bool:
         header.append(line)
     if not header or not MAIL_HEADER.match(header[0]):
         return False
+    if header[0].lower().startswith("content-type: multipart/"):
+        return True
     n_known = sum(bool(MAIL_HEADER.match(line)) for line in header)
     return n_known >= 3 or (n_known == 2 and any("mime-version" in line.lower() for line in header))

@@ -6,6 +6,7 @@ Walks the XML itself. Inserted text of tracked changes is read, deleted text and
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from ingest.formats import html
@@ -39,10 +40,10 @@ def read(data: bytes, limits: ParseLimits) -> Reading:
     """
     package = Package(data, limits)
     main = next((path for kind, path in package.relations("").values() if kind == "officeDocument"), "word/document.xml")
-    walk = _Walk(package, main, limits)
     body = child(package.xml(main), "body")
     if body is None:
         raise damaged(f"its part {main} has no text body")
+    walk = _Walk(package, main, limits, has_pages=any(_breaks_page(part) for part in body.iter()))
     units = [*walk.blocks(body), *walk.margins()]
     return Reading(units, walk.title or _core_title(package) or _first_heading(units))
 
@@ -65,7 +66,7 @@ def _first_heading(units: list[Unit]) -> str:
 class _Walk:
     """Turns blocks into units and keeps what counts along the way: page, headings, list numbers."""
 
-    def __init__(self, package: Package, main: str, limits: ParseLimits) -> None:
+    def __init__(self, package: Package, main: str, limits: ParseLimits, has_pages: bool) -> None:
         self._package = package
         self._relations = package.relations(main)
         self._limits = limits
@@ -74,7 +75,8 @@ class _Walk:
         self._headings = Headings()
         self._notes = {kind: self._note_texts(part) for kind, part in self._note_parts().items()}
         self._page = 1
-        self._has_pages = False
+        self._text_page = 1  # where the paragraph being read has its first words
+        self._has_pages = has_pages
         self._fresh = True  # nothing was read since the last page break: the next one is the same break again
         self._n_tables = 0
         self._waiting: list[Any] = []  # text boxes and notes of the paragraph being read
@@ -122,16 +124,15 @@ class _Walk:
     def _paragraph(self, block: Any) -> Iterator[Unit]:
         style = value(child(block, "pPr", "pStyle"))
         before = len(self._waiting)
-        page_before = self._page, self._fresh
-        pieces = list(self._pieces(block))
-        text = one_line("".join(pieces))
+        self._text_page = 0
+        text = one_line("".join(self._pieces(block)))
         waiting, self._waiting = self._waiting[before:], self._waiting[:before]
         if text:
-            yield self._styled(block, style, text, page_before[0] if not page_before[1] else self._page)
+            yield self._styled(block, style, text)
         for extra in waiting:
             yield from self._extra(extra)
 
-    def _styled(self, block: Any, style: str, text: str, page: int) -> Unit:
+    def _styled(self, block: Any, style: str, text: str) -> Unit:
         level = self._styles.level(style)
         own = value(child(block, "pPr", "outlineLvl"))
         if own.isdigit() and int(own) < 9:
@@ -148,17 +149,14 @@ class _Walk:
                 self._headings.enter(level, text)
             elif not self.title:
                 self.title = text
-        locator = self._locator()
-        if locator.page is not None and page != locator.page:
-            locator = Locator(page=page, page_estimated=True, heading=locator.heading)
-        return Unit(text, locator, kind)
+        return Unit(text, replace(self._locator(), page=self._text_page or self._page) if self._has_pages else self._locator(), kind)
 
     def _pieces(self, parent: Any) -> Iterator[str]:
         """Yield the visible text under a paragraph or run; page breaks are counted, boxes and notes put aside."""
         for part in parent:
             name = local(part)
             if name == "t":
-                self._fresh = self._fresh and not (part.text or "").strip()
+                self._words(part.text or "")
                 yield part.text or ""
             elif name == "r":
                 if not self._is_hidden(part):
@@ -166,7 +164,8 @@ class _Walk:
             elif name in ("tab", "ptab"):
                 yield "\t" if local(parent) == "r" else ""
             elif name in ("br", "cr", "lastRenderedPageBreak"):
-                self._break(name, value(part, "type"))
+                if _breaks_page(part):
+                    self._break()
                 yield "\n" if name != "lastRenderedPageBreak" else ""
             elif name in ("noBreakHyphen", "softHyphen"):
                 yield "-" if name == "noBreakHyphen" else ""
@@ -188,11 +187,13 @@ class _Walk:
         own = child(properties, "vanish")
         return is_on(own) if own is not None else self._styles.is_hidden(value(child(properties, "rStyle")))
 
-    def _break(self, name: str, kind: str) -> None:
-        """Count a page break; Word writes a hard one and the rendered one that follows from it."""
-        if name == "cr" or (name == "br" and kind != "page"):
-            return
-        self._has_pages = True
+    def _words(self, text: str) -> None:
+        if text.strip():
+            self._fresh = False
+            self._text_page = self._text_page or self._page
+
+    def _break(self) -> None:
+        """Count a page break; Word writes a hard one and then the rendered one that follows from it."""
         if not self._fresh:
             self._page += 1
         self._fresh = True
@@ -228,13 +229,13 @@ class _Walk:
     def _rows(self, table: Any) -> Iterator[Unit]:
         rows = [row for row in _parts(table, "tr") if child(row, "trPr", "del") is None]
         page = self._page
-        saved = self._headings.path, self._fresh
+        fresh = self._fresh
         before = len(self._waiting)
         cells = [[self._cell(cell) for cell in _parts(row, "tc")] for row in rows]
         widest = max(map(len, cells), default=0)
         if widest < 2 or any(len(cell) > MAX_CELL for row in cells for cell in row):
             del self._waiting[before:]
-            self._page, self._fresh = page, saved[1]
+            self._page, self._fresh = page, fresh
             for row in rows:
                 for cell in _parts(row, "tc"):
                     yield from self.blocks(cell)
@@ -255,6 +256,11 @@ class _Walk:
 
     def _cell(self, cell: Any) -> str:
         return one_line(" ".join(self._line(part) for part in cell.iter() if local(part) == "p" and not _in_box(part, cell)))
+
+
+def _breaks_page(part: Any) -> bool:
+    name = local(part)
+    return name == "lastRenderedPageBreak" or (name == "br" and value(part, "type") == "page")
 
 
 def _parts(parent: Any, name: str) -> list[Any]:
