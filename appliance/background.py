@@ -45,9 +45,13 @@ def start(config: Config) -> int:
     deadline = time.monotonic() + _START_S
     while not _answers(config.socket):
         if process.poll() is not None:
-            raise StartFailedError(f"the daemon ended with code {process.returncode}:\n{_tail(log_of(config))}")
+            raise StartFailedError(
+                f"the daemon ended with code {process.returncode}:\n{_tail(log_of(config))}"
+            )
         if time.monotonic() > deadline:
-            raise StartFailedError(f"the daemon does not answer after {_START_S:.0f} s:\n{_tail(log_of(config))}")
+            raise StartFailedError(
+                f"the daemon does not answer after {_START_S:.0f} s:\n{_tail(log_of(config))}"
+            )
         time.sleep(_POLL_S)
     return process.pid
 

@@ -21,7 +21,11 @@ from appliance.errors import AlreadyRunningError, ApplianceError, ConfigError, N
 from appliance.exits import Exit
 
 app = typer.Typer(
-    name="appliance", no_args_is_help=False, add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False
+    name="appliance",
+    no_args_is_help=False,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
 )
 app.add_typer(cli_model.app, name="model")
 
@@ -60,7 +64,9 @@ def _report(error: Exception) -> Exit:
 @app.callback(invoke_without_command=True)
 def root(
     context: typer.Context,
-    home: Annotated[Path | None, typer.Option(help="Home folder of the appliance (or $APPLIANCE_HOME).")] = None,
+    home: Annotated[
+        Path | None, typer.Option(help="Home folder of the appliance (or $APPLIANCE_HOME).")
+    ] = None,
 ) -> None:
     """An offline assistant that answers from your own documents. Without a command, in a terminal: the screen."""
     offline.enforce(os.environ)
@@ -75,7 +81,9 @@ def root(
 @app.command()
 def serve(
     context: typer.Context,
-    detach: Annotated[bool, typer.Option("--detach", help="Return once it answers; it logs to daemon.log.")] = False,
+    detach: Annotated[
+        bool, typer.Option("--detach", help="Return once it answers; it logs to daemon.log.")
+    ] = False,
 ) -> None:
     """Run the daemon, in the foreground where not told otherwise."""
     config = config_of(context)
@@ -190,15 +198,9 @@ def parse(
     as_json: AsJson = False,
 ) -> None:
     """Print what the machine reads from a file. Needs no daemon."""
-    from ingest.limits import ParseLimits
     from ingest.parser import Parser
 
-    settings = config_of(context).settings.ingest
-    parser = Parser(
-        ParseLimits(
-            memory_mb=settings.parse_memory_mb, timeout_s=settings.parse_timeout_s, max_file_mb=settings.max_file_mb
-        )
-    )
+    parser = Parser(config_of(context).parse_limits)
     parser.start()
     try:
         parsed = parser.parse(file)

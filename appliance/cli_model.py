@@ -1,4 +1,4 @@
-"""`appliance model …`: the models room from the command line. Needs no daemon; a running one goes on with what it has."""
+"""`appliance model …`: the models room from the command line. A running daemon goes on with what it has."""
 
 from __future__ import annotations
 
@@ -47,9 +47,14 @@ def pull(
     default: Annotated[
         bool, typer.Option("--default", help="The chat model for this machine's memory, and the embedder.")
     ] = False,
-    source: Annotated[list[Path] | None, typer.Option("--from", help="A folder or stick to look in first.")] = None,
+    source: Annotated[
+        list[Path] | None, typer.Option("--from", help="A folder or stick to look in first.")
+    ] = None,
     apart: Annotated[
-        bool, typer.Option("--compile-apart", help="Compile the embedder in a throw-away environment (fetches torch).")
+        bool,
+        typer.Option(
+            "--compile-apart", help="Compile the embedder in a throw-away environment (fetches torch)."
+        ),
     ] = False,
     torch_index: Annotated[str, typer.Option(help="Where pip finds torch's CPU build.")] = "",
 ) -> None:
@@ -64,13 +69,18 @@ def pull(
     wanted = list(names or [])
     if default:
         chat = registry.active("chat")
-        wanted += [chat.name if chat else catalogue.default_chat(memory_bytes()).name, catalogue.default_embed().name]
+        wanted += [
+            chat.name if chat else catalogue.default_chat(memory_bytes()).name,
+            catalogue.default_embed().name,
+        ]
     if not wanted:
         raise typer.BadParameter("name a model, or use --default; `appliance model list` shows them")
     compiler = CompileApart(torch_index) if apart and not can_compile_here() else compile_here
     with _Bar() as bar:
         for name in wanted:
-            model = pull(name, registry, catalogue, bar.show, compile=compiler, means=Means(folders=source or ()))
+            model = pull(
+                name, registry, catalogue, bar.show, compile=compiler, means=Means(folders=source or ())
+            )
             bar.line(f"{model.name}: ready in {model.path}" + (
                 f" (its publisher's hash is not known to us; recorded {model.sha256})"
                 if model.hash_origin == "first fetch" else ""))  # fmt: skip

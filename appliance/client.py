@@ -146,7 +146,9 @@ class Client:
         return response
 
     @asynccontextmanager
-    async def _stream(self, method: str, path: str, body: Wire | None = None) -> AsyncIterator[httpx.Response]:
+    async def _stream(
+        self, method: str, path: str, body: Wire | None = None
+    ) -> AsyncIterator[httpx.Response]:
         json_body = None if body is None else body.model_dump()
         try:
             async with self._http.stream(method, path, json=json_body) as response:

@@ -16,6 +16,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from appliance.errors import ConfigError
+from ingest.limits import ParseLimits
 
 SERVICE_HOME = Path("/var/lib/appliance")
 CONFIG_NAME = "appliance.yaml"
@@ -31,7 +32,8 @@ class ModelsSettings(_Section):
     """Where model files are kept."""
 
     folder: str | None = Field(
-        default=None, description="Folder of the model files; unset: models/ in the home. Set it to share models between homes."
+        default=None,
+        description="Folder of the model files; unset: models/ in the home. Set it to share models between homes.",
     )
 
 
@@ -39,11 +41,13 @@ class EngineSettings(_Section):
     """The language model."""
 
     model: str = Field(
-        default="auto", description="Chat model to load; auto takes the one chosen with `appliance model use`."
+        default="auto",
+        description="Chat model to load; auto takes the one chosen with `appliance model use`.",
     )
     n_ctx: int = Field(
         default=8192, ge=512, le=1_048_576,
-        description="Tokens of KV cache shared by all sequences; raise it for long conversations or more users at once, lower it on small boxes.",
+        description="Tokens of KV cache shared by all sequences; raise it for long conversations or more users at "
+        "once, lower it on small boxes.",
     )  # fmt: skip
     max_sequences: int = Field(
         default=4, ge=1, le=64, description="Answers generated at the same time; others wait in the queue."
@@ -52,18 +56,24 @@ class EngineSettings(_Section):
         default=32, ge=1, le=10_000, description="Questions that may wait; further ones are refused with 429."
     )
     n_batch: int = Field(
-        default=512, ge=16, le=8192, description="Most tokens computed in one step when nobody is reading an answer."
+        default=512,
+        ge=16,
+        le=8192,
+        description="Most tokens computed in one step when nobody is reading an answer.",
     )
     step_target_ms: float = Field(
         default=150, ge=10, le=10_000,
-        description="Longest step while an answer is being read; lower is smoother for readers and slower for newcomers.",
+        description="Longest step while an answer is being read; lower is smoother for readers, slower for newcomers.",
     )  # fmt: skip
     threads: int = Field(
-        default=0, ge=0, le=1024, description="Threads of the engine; 0: every usable core (affinity and cgroup quota)."
+        default=0,
+        ge=0,
+        le=1024,
+        description="Threads of the engine; 0: every usable core (affinity and cgroup quota).",
     )
     spin_count: int = Field(
         default=1000, ge=0, le=1_000_000,
-        description="GOMP_SPINCOUNT of the engine; bounded, so that a busy neighbour does not stop it (0.4 → 17 tokens/s).",
+        description="GOMP_SPINCOUNT of the engine; bounded, so that a busy neighbour does not stop it.",
     )  # fmt: skip
     n_gpu_layers: int = Field(
         default=-1, ge=-1, le=1000, description="Layers on the GPU; -1: as many as fit, 0: none."
@@ -74,9 +84,12 @@ class EmbedSettings(_Section):
     """The embedding model."""
 
     backend: Literal["onnx", "sentence-transformers"] = Field(
-        default="onnx", description="sentence-transformers runs the model uncompiled (needs the package; a GPU embedder)."
+        default="onnx",
+        description="sentence-transformers runs the model uncompiled (needs the package; a GPU embedder).",
     )
-    model: str = Field(default="all-minilm-l6-v2", description="Embedding model; another one builds a second index.")
+    model: str = Field(
+        default="all-minilm-l6-v2", description="Embedding model; another one builds a second index."
+    )
     batch: int = Field(default=8, ge=1, le=256, description="Chunks embedded at once.")
 
 
@@ -85,17 +98,28 @@ class IngestSettings(_Section):
 
     folder: str | None = Field(default=None, description="Folder to watch; unset: documents/ in the home.")
     settle_ms: int = Field(
-        default=500, ge=0, le=60_000, description="A file counts once it has been still for so long; raise it for slow copies."
+        default=500,
+        ge=0,
+        le=60_000,
+        description="A file counts once it has been still for so long; raise it for slow copies.",
     )
     sweep_every_s: float = Field(
-        default=300, ge=1, le=86_400, description="Seconds between full comparisons of the folder with the record."
+        default=300,
+        ge=1,
+        le=86_400,
+        description="Seconds between full comparisons of the folder with the record.",
     )
     parse_timeout_s: float = Field(
         default=30, ge=1, le=3600, description="Seconds for reading one file, and 0.2 more for each MB."
     )
-    max_file_mb: int = Field(default=200, ge=1, le=10_000, description="Larger files are refused with a reason.")
+    max_file_mb: int = Field(
+        default=200, ge=1, le=10_000, description="Larger files are refused with a reason."
+    )
     parse_memory_mb: int = Field(
-        default=1024, ge=128, le=65_536, description="Memory of the process that reads one file; it is killed beyond it."
+        default=1024,
+        ge=128,
+        le=65_536,
+        description="Memory of the process that reads one file; it is killed beyond it.",
     )
     chunk_tokens: int = Field(
         default=200, ge=32, le=8192,
@@ -106,11 +130,13 @@ class IngestSettings(_Section):
 class AnswerSettings(_Section):
     """How answers are made."""
 
-    n_passages: int = Field(default=4, ge=1, le=50, description="Passages shown to the model; fewer is faster.")
+    n_passages: int = Field(
+        default=4, ge=1, le=50, description="Passages shown to the model; fewer is faster."
+    )
     max_tokens: int = Field(default=400, ge=16, le=8192, description="Longest answer in tokens.")
     refuse_below: float = Field(
         default=0.75, ge=0, le=2,
-        description="Evidence below which the answer is \"the documents do not say\"; raise it for fewer wrong answers.",
+        description="Evidence (0 to 2) below which the documents do not say; raise it for fewer wrong answers.",
     )  # fmt: skip
 
 
@@ -121,7 +147,8 @@ class ApiSettings(_Section):
         default=None, description="Path of the socket, at most 107 bytes; unset: appliance.sock in the home."
     )
     group: str | None = Field(
-        default=None, description="Group that may connect (the socket has mode 0660); unset: the daemon's own group."
+        default=None,
+        description="Group that may connect (the socket has mode 0660); unset: the daemon's own group.",
     )
 
 
@@ -165,6 +192,14 @@ class Config:
     def models(self) -> Path:
         """Folder of the model files."""
         return Path(self.settings.models.folder) if self.settings.models.folder else self.home / "models"
+
+    @property
+    def parse_limits(self) -> ParseLimits:
+        """What reading one file may cost."""
+        ingest = self.settings.ingest
+        return ParseLimits(
+            memory_mb=ingest.parse_memory_mb, timeout_s=ingest.parse_timeout_s, max_file_mb=ingest.max_file_mb
+        )
 
     @property
     def state(self) -> Path:

@@ -50,7 +50,9 @@ class Journal:
         self._lock = threading.Lock()
         self._db = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
         # A turn that was shown must outlive a power cut: FULL syncs the WAL at each commit.
-        self._db.executescript("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON;" + _SCHEMA)
+        self._db.executescript(
+            "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON;" + _SCHEMA
+        )
 
     def close(self) -> None:
         """Close the database."""
@@ -66,11 +68,13 @@ class Journal:
         turn = kept.turn
         with self._transaction() as db:
             db.execute(
-                "INSERT INTO conversations VALUES (?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET updated = excluded.updated",
+                "INSERT INTO conversations VALUES (?, ?, ?, ?)"
+                " ON CONFLICT (id) DO UPDATE SET updated = excluded.updated",
                 (conversation, uid, turn.question[:_TITLE_LENGTH], time.time()),
             )
             db.execute(
-                "INSERT INTO turns SELECT ?1, count(*), ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9 FROM turns WHERE conversation = ?1",
+                "INSERT INTO turns SELECT ?1, count(*), ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9"
+                " FROM turns WHERE conversation = ?1",
                 (conversation, turn.asked, turn.question, kept.sent, turn.answer, kept.raw_answer, turn.answered,
                  _dump(turn.passages), _dump(turn.citations)),
             )  # fmt: skip
@@ -113,7 +117,9 @@ class Journal:
             return found.rowcount > 0
 
     def _title(self, db: sqlite3.Connection, conversation: str, uid: int) -> str | None:
-        row = db.execute("SELECT title FROM conversations WHERE id = ? AND uid = ?", (conversation, uid)).fetchone()
+        row = db.execute(
+            "SELECT title FROM conversations WHERE id = ? AND uid = ?", (conversation, uid)
+        ).fetchone()
         return None if row is None else str(row[0])
 
     @contextmanager

@@ -13,7 +13,7 @@ import signal
 import socket
 import time
 from collections.abc import AsyncIterator, Iterator
-from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from pathlib import Path
 
 import uvicorn
@@ -33,10 +33,10 @@ from appliance.errors import ConfigError
 from appliance.listen import bind
 from appliance.lock import only_daemon
 from ingest.dense import Dense
+from ingest.intake import IngestOptions
 from ingest.library import Library
-from ingest.limits import ParseLimits
 from ingest.parser import Parser
-from ingest.pipeline import Ingest, IngestSettings
+from ingest.pipeline import Ingest
 from ingest.vectors import RecordVectors
 from models.embedder import Embedder, open_embedder
 from models.registry import Registry
@@ -96,7 +96,9 @@ async def build(config: Config) -> AsyncIterator[Parts]:
         engine = await stack.enter_async_context(_engine(config, registry))
         record_vectors = RecordVectors(library, embedder.fingerprint)
         retriever = Retriever(library, dense, record_vectors, embedder, config.documents)
-        limits = AnswerLimits(settings.answer.n_passages, settings.answer.max_tokens, settings.answer.refuse_below)
+        limits = AnswerLimits(
+            settings.answer.n_passages, settings.answer.max_tokens, settings.answer.refuse_below
+        )
         assistant = Assistant(retriever, engine, journal, limits)
         changes = Changes(asyncio.get_running_loop())
         ingest = stack.enter_context(_ingest(config, library, dense, embedder, assistant, changes))
@@ -118,7 +120,9 @@ async def _engine(config: Config, registry: Registry) -> AsyncIterator[Engine]:
     settings = config.settings.engine
     model = registry.active("chat") if settings.model == "auto" else registry.get(settings.model)
     if model is None:
-        yield AbsentEngine("no chat model is installed: run `appliance model pull NAME`, then start the daemon again")
+        yield AbsentEngine(
+            "no chat model is installed: run `appliance model pull NAME`, then start the daemon again"
+        )
         return
     engine = EngineProcess(
         EngineSpec(
@@ -140,25 +144,22 @@ def _ingest(
     config: Config, library: Library, dense: Dense, embedder: Embedder, assistant: Assistant, changes: Changes
 ) -> Iterator[Ingest]:
     settings = config.settings.ingest
-    parser = Parser(
-        ParseLimits(
-            memory_mb=settings.parse_memory_mb, timeout_s=settings.parse_timeout_s, max_file_mb=settings.max_file_mb
-        )
+    options = IngestOptions(
+        settle_ms=settings.settle_ms,
+        sweep_every_s=settings.sweep_every_s,
+        chunk_tokens=settings.chunk_tokens,
+        embed_batch=config.settings.embed.batch,
     )
     ingest = Ingest(
-        library, dense, parser, embedder, config.documents,
-        IngestSettings(
-            settle_s=settings.settle_ms / 1000, sweep_every_s=settings.sweep_every_s,
-            chunk_tokens=settings.chunk_tokens, embed_batch=config.settings.embed.batch,
-        ),
+        library=library, dense=dense, parser=Parser(config.parse_limits), embedder=embedder,
+        folder=config.documents, options=options,
         busy=lambda: assistant.busy, on_change=changes.announce,
     )  # fmt: skip
-    with ExitStack() as stack:
-        parser.start()
-        stack.callback(parser.stop)
-        ingest.start()
-        stack.callback(ingest.stop)
+    ingest.start()
+    try:
         yield ingest
+    finally:
+        ingest.stop()
 
 
 class _Server(uvicorn.Server):

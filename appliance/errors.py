@@ -79,8 +79,10 @@ class PromptTooLongError(EngineError):
     """The prompt and its answer can never fit: shorten it, or raise `engine.n_ctx`."""
 
     def __init__(self, n_prompt: int, max_tokens: int, n_ctx: int) -> None:
-        super().__init__(f"prompt {n_prompt} tokens + answer {max_tokens} tokens, context {n_ctx}: shorten the "
-                         "prompt, ask for fewer tokens, or raise engine.n_ctx")
+        super().__init__(
+            f"prompt {n_prompt} tokens + answer {max_tokens} tokens, context {n_ctx}: shorten the "
+            "prompt, ask for fewer tokens, or raise engine.n_ctx"
+        )
         self.n_prompt = n_prompt
         self.max_tokens = max_tokens
         self.n_ctx = n_ctx

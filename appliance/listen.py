@@ -14,7 +14,7 @@ _MODE = 0o660
 
 
 def bind(path: Path, group: str | None) -> socket.socket:
-    """Return a listening socket at `path`, mode 0660. The caller owns the home, so a socket that is left there is stale.
+    """Return a socket bound to `path`, mode 0660. The caller owns the home, so one that is left there is stale.
 
     Raises:
         ConfigError: something that is no socket lies there, or the group does not exist.

@@ -1,4 +1,4 @@
-"""How facts are printed: for people, or as JSON for scripts. Text from documents is printed as it is, never as markup."""
+"""How facts are printed: for people, or as JSON for scripts. Text from documents never steers the terminal."""
 
 from __future__ import annotations
 
@@ -76,7 +76,9 @@ class Answer:
         if done is None:
             raise RequestFailedError(500, "engine_lost", "the answer broke off; ask again", True)
         if self._as_json:
-            _json({"passages": [p.model_dump() for p in self._passages], **done.model_dump(exclude={"event"})})
+            _json(
+                {"passages": [p.model_dump() for p in self._passages], **done.model_dump(exclude={"event"})}
+            )
             return done.answered
         print("\n")
         cited = {number for citation in done.citations for number in citation.numbers}
@@ -144,7 +146,8 @@ def status(reply: StatusReply, as_json: bool) -> None:
         ("", engine.reason),
         ("last answer", f"prefill {engine.prefill_tps:.0f}, decode {engine.decode_tps:.0f} tokens/s"),
         ("folder", f"{ingest.folder} ({ingest.watching})"),
-        ("documents", f"{counts}; {ingest.n_waiting} waiting" + (f"; reading {ingest.current}" if ingest.current else "")),
+        ("documents", f"{counts}; {ingest.n_waiting} waiting"),
+        ("reading", ingest.current),
         ("", ingest.problem),
         ("index", f"{index.state}, {index.n_vectors} vectors, {index.embedder}"),
         ("", index.reason),
@@ -158,7 +161,10 @@ def status(reply: StatusReply, as_json: bool) -> None:
 def parsed(found: Parsed, as_json: bool) -> None:
     """Print what was read from a file."""
     if as_json:
-        units = [{**asdict(unit), "locator": unit.locator.to_json(), "flags": sorted(unit.flags)} for unit in found.units]
+        units = [
+            {**asdict(unit), "locator": unit.locator.to_json(), "flags": sorted(unit.flags)}
+            for unit in found.units
+        ]
         return _json({**asdict(found), "units": units})
     print(f"{found.outcome}: {found.format or 'unknown format'}, {len(found.units)} units, {found.seconds:.2f} s, "
           f"{found.peak_mb:.0f} MB" + (f", {found.n_pages} pages" if found.n_pages else ""))  # fmt: skip
@@ -212,4 +218,8 @@ def _size(n: int) -> str:
 
 
 def _json(data: Wire | dict[str, Any]) -> None:
-    print(json.dumps(data.model_dump() if isinstance(data, Wire) else data, ensure_ascii=False, indent=2, default=str))
+    print(
+        json.dumps(
+            data.model_dump() if isinstance(data, Wire) else data, ensure_ascii=False, indent=2, default=str
+        )
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from typing import Any
 
 
@@ -47,8 +47,8 @@ class Locator:
         Raises:
             TypeError: `data` has a key that no locator has.
         """
-        tuples = {f.name for f in fields(cls)} & {"heading", "rows", "lines"}
-        return cls(**{k: tuple(v) if k in tuples else v for k, v in data.items()})
+        values: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in data.items()}
+        return cls(**values)
 
 
 def _span(noun: str, span: tuple[int, int] | None) -> str:

@@ -6,7 +6,7 @@ import asyncio
 import time
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from appliance.answer import prompt
 from appliance.answer.citations import Attributor, Evidence
@@ -63,7 +63,7 @@ class Question:
     viewer: Viewer
     conversation: str | None = None
     max_tokens: int | None = None
-    sampling: Sampling = Sampling()
+    sampling: Sampling = field(default_factory=Sampling)
     recalled: tuple[PastTurn, ...] = ()
     earlier: str = ""
     left_out: tuple[str, ...] = ()
@@ -133,7 +133,11 @@ class Assistant:
         turns = self._journal.turns(question.conversation or "", uid)
         if turns is None:
             raise NotFoundError(f"there is no conversation {question.conversation}")
-        kept = [t for t in turns if self._retriever.still_there([p.chunk_id for p in t.turn.passages], question.viewer)]
+        kept = [
+            t
+            for t in turns
+            if self._retriever.still_there([p.chunk_id for p in t.turn.passages], question.viewer)
+        ]
         n_gone = len(turns) - len(kept)
         left_out = (f"{n_gone} earlier turns whose documents have changed or gone",) if n_gone else ()
         earlier = turns[-1].turn.question if turns else ""
@@ -153,9 +157,14 @@ class Assistant:
     async def _compose(self, case: _Case) -> AsyncGenerator[AskEvent, None]:
         """The model answers; each sentence is attributed as soon as it is complete."""
         built = await self._prompt(case)
-        draft = Draft(Attributor(case.question.text, [Evidence(p.number, p.text) for p in built.passages], Words()))
+        draft = Draft(
+            Attributor(case.question.text, [Evidence(p.number, p.text) for p in built.passages], Words())
+        )
         request = GenerateRequest(
-            built.messages, built.budget.max_answer, case.question.sampling, user=str(case.question.viewer.uid)
+            built.messages,
+            built.budget.max_answer,
+            case.question.sampling,
+            user=str(case.question.viewer.uid),
         )
         finished: Done | None = None
         first_token_s = 0.0
@@ -189,7 +198,9 @@ class Assistant:
         limits = (self._engine.status().n_ctx, case.question.max_tokens or self._limits.max_tokens)
         return prompt.build(case.question.text, passages, case.history, counted, limits, case.left_out)
 
-    def _done(self, case: _Case, built: Prompt, draft: Draft, finished: Done, first_token_s: float) -> DoneEvent:
+    def _done(
+        self, case: _Case, built: Prompt, draft: Draft, finished: Done, first_token_s: float
+    ) -> DoneEvent:
         timings = Timings(
             retrieval_s=case.found.seconds, ttft_s=first_token_s, total_s=time.monotonic() - case.started,
             prefill_tps=finished.prefill_tps, decode_tps=finished.decode_tps, n_prompt=finished.n_prompt,

@@ -40,7 +40,9 @@ class Draft:
         for found in self._attributor.feed(self.answer, self._marks.take_hints(), final=final):
             if says_nothing(self.answer):
                 continue  # a refusal has nothing to support it, and needs nothing
-            citation = Citation(start=found.start, end=found.end, numbers=list(found.numbers), quote=found.quote)
+            citation = Citation(
+                start=found.start, end=found.end, numbers=list(found.numbers), quote=found.quote
+            )
             self.citations.append(citation)
             yield from self._emit(until=found.end)
             yield CitationEvent(citation=citation)

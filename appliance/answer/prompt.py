@@ -15,8 +15,8 @@ from appliance.engine.request import Message
 
 SYSTEM = (
     "You answer questions of staff from the numbered passages of their own documents. Use only what the passages say. "
-    "Answer in one or two short, complete sentences, with the exact figures and names, and put the number of the passage "
-    f"after each sentence, like [1]. If the passages do not hold the answer, reply only: {DOES_NOT_SAY}"
+    "Answer in one or two short, complete sentences, with the exact figures and names, and put the number of the "
+    f"passage after each sentence, like [1]. If the passages do not hold the answer, reply only: {DOES_NOT_SAY}"
 )
 _TURN_OVERHEAD = 16  # tokens that a chat template adds to one message, generously: ChatML needs 5
 _HISTORY_SHARE = 0.5  # of what system, question and answer leave over

@@ -65,7 +65,12 @@ class Retriever:
     """Searches the library for one caller at a time; every method is blocking and thread-safe."""
 
     def __init__(
-        self, library: Library, dense: VectorIndex, record_vectors: VectorIndex, embedder: QueryEmbedder, folder: Path
+        self,
+        library: Library,
+        dense: VectorIndex,
+        record_vectors: VectorIndex,
+        embedder: QueryEmbedder,
+        folder: Path,
     ) -> None:
         self._library = library
         self._dense = dense
@@ -79,17 +84,24 @@ class Retriever:
         words = Words()
         n_candidates = max(_MIN_CANDIDATES, n * _OVERFETCH)
         dense = self._nearest(self._embedder.embed([query])[0], n_candidates)
-        lexical = self._library.lexical(fts_query(query), n_candidates, viewer) if surface_words(query) else []
+        lexical = (
+            self._library.lexical(fts_query(query), n_candidates, viewer) if surface_words(query) else []
+        )
         chunks = self._library.chunks([*dict(dense), *dict(lexical)], viewer)
         still_there = self._still_readable(chunks.values(), viewer)
         fused = fuse(dense, lexical)
-        ranked = [(chunks[i], score) for i, score in fused if i in chunks and chunks[i].document.id in still_there]
+        ranked = [
+            (chunks[i], score) for i, score in fused if i in chunks and chunks[i].document.id in still_there
+        ]
         best = distinct(ranked, max(n, _N_EVIDENCE), words)
         weights = self._rarity(query, words)
         top_cosine = max((score for i, score in dense if i in {c.id for c, _ in ranked}), default=0.0)
-        confidence = top_cosine + coverage(weights, [c.text for c, _ in best[:_N_EVIDENCE]], words) if best else 0.0
+        confidence = (
+            top_cosine + coverage(weights, [c.text for c, _ in best[:_N_EVIDENCE]], words) if best else 0.0
+        )
         passages = tuple(
-            _passage(number, chunk, score, weights, words) for number, (chunk, score) in enumerate(best[:n], start=1)
+            _passage(number, chunk, score, weights, words)
+            for number, (chunk, score) in enumerate(best[:n], start=1)
         )
         return Retrieved(passages, confidence, time.monotonic() - started)
 
@@ -97,7 +109,9 @@ class Retriever:
         """Tell whether all these chunks still exist and may be read: for passages of earlier turns."""
         chunks = self._library.chunks(chunk_ids, viewer)
         documents = {chunk.document.id for chunk in chunks.values()}
-        return len(chunks) == len(set(chunk_ids)) and documents == self._still_readable(chunks.values(), viewer)
+        return len(chunks) == len(set(chunk_ids)) and documents == self._still_readable(
+            chunks.values(), viewer
+        )
 
     def _nearest(self, vector: NDArray[np.float32], n: int) -> Ranking:
         try:
@@ -123,7 +137,9 @@ class Retriever:
         n_chunks = max(1, self._library.n_chunks())
         stems = {word: words.content(word) for word in surface}
         return {
-            stem[0]: float(np.log(1 + n_chunks / (1 + frequency.get(word, 0)))) for word, stem in stems.items() if stem
+            stem[0]: float(np.log(1 + n_chunks / (1 + frequency.get(word, 0))))
+            for word, stem in stems.items()
+            if stem
         }
 
 
@@ -146,7 +162,9 @@ def fuse(dense: Ranking, lexical: Ranking) -> list[tuple[int, float]]:
     return sorted(fused.items(), key=lambda item: (-item[1], item[0]))
 
 
-def distinct(ranked: Sequence[tuple[StoredChunk, float]], n: int, words: Words) -> list[tuple[StoredChunk, float]]:
+def distinct(
+    ranked: Sequence[tuple[StoredChunk, float]], n: int, words: Words
+) -> list[tuple[StoredChunk, float]]:
     """Return the first `n` chunks that do not repeat a better one."""
     kept: list[tuple[StoredChunk, float]] = []
     seen: list[set[str]] = []
@@ -186,7 +204,9 @@ def _readable(path: Path, viewer: Viewer) -> bool:
     return viewer.may_read(found.st_uid, found.st_gid, found.st_mode)
 
 
-def _passage(number: int, chunk: StoredChunk, score: float, weights: Mapping[str, float], words: Words) -> Passage:
+def _passage(
+    number: int, chunk: StoredChunk, score: float, weights: Mapping[str, float], words: Words
+) -> Passage:
     document = chunk.document
     return Passage(
         number=number,

@@ -14,7 +14,7 @@ _SENTENCE_END = re.compile(r"[.!?…。！？]+[\"'”’)\]]*(?=\s)|\n+")
 _ABBREVIATION = re.compile(
     r"(?:^|[\s(])(?:[A-Z]|Mr|Mrs|Ms|Dr|Prof|St|No|Nr|Fig|Sec|Art|Abs|approx|ca|vs|etc|e\.g|i\.e|z\.B|d\.h|bzw|max|min)\.$"
 )
-# Words that say nothing of a text's subject: closed classes of English and the German ones that are common in questions.
+# Words that say nothing of a text's subject: the closed classes of English, and German ones common in questions.
 _STOP_WORDS = frozenset(
     """a about after all also am an and any are as at be because been before being both but by can could did do does
     doing down during each few for from further had has have having he her here hers him his how i if in into is it its
@@ -68,7 +68,9 @@ def sentence_spans(text: str) -> Iterator[tuple[int, int]]:
     """Yield (start, end) character offsets of each sentence, white space around it left out."""
     start = 0
     for match in _SENTENCE_END.finditer(text):
-        if text[match.start()] == "." and _ABBREVIATION.search(text[max(0, match.start() - 8) : match.start() + 1]):
+        if text[match.start()] == "." and _ABBREVIATION.search(
+            text[max(0, match.start() - 8) : match.start() + 1]
+        ):
             continue
         yield from _trimmed(text, start, match.end())
         start = match.end()

@@ -17,7 +17,7 @@ _MAX_GROUPS = 65_536  # NGROUPS_MAX, limits.h
 
 
 class PeerProtocol(H11Protocol):
-    """HTTP/1.1 whose `scope["client"]` is ("uid:gid,gid,…", pid) of the peer: the one place where uvicorn lets it in."""
+    """HTTP/1.1 whose `scope["client"]` is ("uid:gid,gid,…", pid) of the peer: where uvicorn lets it in."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Ask the kernel who connected."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -85,7 +86,9 @@ def check_offered(body: ChatRequest) -> None:
 def plain_request(body: ChatRequest, caller: Viewer) -> GenerateRequest:
     """Return the chat as the engine takes it."""
     messages = tuple(Message("system" if m.role == "developer" else m.role, m.text) for m in body.messages)
-    return GenerateRequest(messages, body.most_tokens or _DEFAULT_MAX_TOKENS, _sampling(body), str(caller.uid))
+    return GenerateRequest(
+        messages, body.most_tokens or _DEFAULT_MAX_TOKENS, _sampling(body), str(caller.uid)
+    )
 
 
 def grounded_question(body: ChatRequest, caller: Viewer) -> Question:
@@ -93,7 +96,7 @@ def grounded_question(body: ChatRequest, caller: Viewer) -> Question:
     spoken = [m for m in body.messages if m.role in ("user", "assistant")]
     turns = [
         PastTurn(asked.text, answered.text)
-        for asked, answered in zip(spoken[:-1], spoken[1:], strict=False)
+        for asked, answered in pairwise(spoken)
         if (asked.role, answered.role) == ("user", "assistant")
     ]
     has_system = any(m.role in ("system", "developer") for m in body.messages)

@@ -77,8 +77,9 @@ def _documents(daemon: Parts, caller: Viewer) -> DocumentsReply:
 
 
 async def _document_events(daemon: Parts, caller: Viewer) -> AsyncGenerator[DocumentsReply, None]:
-    seen: int | None = -1
-    while (seen := await daemon.changes.after(seen)) is not None:
+    seen = -1
+    while (now := await daemon.changes.after(seen)) is not None:
+        seen = now
         yield await asyncio.to_thread(_documents, daemon, caller)
         await asyncio.sleep(_MIN_INTERVAL_S)
 
@@ -88,4 +89,4 @@ def _document(stored: StoredDocument) -> Document:
         id=stored.id, path=printable(stored.path), title=stored.title, format=stored.format,
         state=stored.state, reason=stored.reason, size=stored.size, modified=stored.mtime_ns / 1e9,
         n_pages=stored.n_pages, n_chunks=stored.n_chunks, sha256=stored.sha256,
-    )  # type: ignore[arg-type]  # fmt: skip
+    )  # fmt: skip

@@ -46,7 +46,10 @@ class Piece:
 async def models(daemon: Daemon) -> dict[str, Any]:
     """List `appliance` and the loaded model."""
     names = [GROUNDED, *filter(None, [daemon.engine.status().model])]
-    return {"object": "list", "data": [{"id": n, "object": "model", "created": 0, "owned_by": "local"} for n in names]}
+    return {
+        "object": "list",
+        "data": [{"id": n, "object": "model", "created": 0, "owned_by": "local"} for n in names],
+    }
 
 
 @router.post("/chat/completions", response_model=None)
@@ -105,13 +108,18 @@ def _usage(n_prompt: int, n_decoded: int) -> dict[str, int]:
 
 
 async def _whole(pieces: AsyncGenerator[Piece, None], head: dict[str, Any]) -> dict[str, Any]:
-    text, beside, last = "", {}, Piece()
+    text, last = "", Piece()
+    beside: dict[str, Any] = {}
     async with aclosing(pieces):
         async for piece in pieces:
             text += piece.text
             beside |= piece.beside
             last = piece
-    choice = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": last.finish_reason}
+    choice = {
+        "index": 0,
+        "message": {"role": "assistant", "content": text},
+        "finish_reason": last.finish_reason,
+    }
     reply = {**head, "object": "chat.completion", "choices": [choice], "usage": last.usage}
     return {**reply, "appliance": beside} if beside else reply
 
@@ -127,7 +135,9 @@ async def _stream(
             async for piece in pieces:
                 usage = piece.usage
                 yield _chunk(head, piece, {"content": piece.text} if piece.text else {})
-        except Exception as error:  # outermost loop of a stream: the status line is sent, only an event can tell
+        except (
+            Exception
+        ) as error:  # outermost loop of a stream: the status line is sent, only an event can tell
             yield _data({"error": _error(error_event(error), refusal_of(error).status)})
             return
     if want_usage:

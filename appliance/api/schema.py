@@ -20,7 +20,7 @@ class Passage(Wire):
         number: citation number, from 1, best first.
         locator: the place as people read it ("page 3, Storage").
         place: the same place as data (`ingest.locator.Locator.to_json`).
-        best: (start, end) character offsets in `text` of the sentence nearest to the question; None when none stands out.
+        best: (start, end) offsets in `text` of the sentence nearest to the question; None when none stands out.
         score: fused retrieval score, 0 to 1, higher is better.
     """
 
@@ -182,17 +182,13 @@ class SearchReply(Wire):
     seconds: float
 
 
-DocumentState = Literal[
-    "waiting", "parsing", "embedding", "ready", "empty", "needs_password", "unsupported",
-    "damaged", "too_large", "timeout", "crashed", "needs_ocr",
-]  # fmt: skip
-
-
 class Document(Wire):
     """One file of the folder as the record knows it.
 
     Attributes:
         path: relative to the ingest folder.
+        state: waiting, parsing, embedding, ready, empty, needs_password, unsupported, damaged, too_large, timeout,
+            crashed or needs_ocr.
         modified: the file's own time, Unix seconds.
         reason: plain words when it is not `ready`.
     """
@@ -201,7 +197,7 @@ class Document(Wire):
     path: str
     title: str
     format: str
-    state: DocumentState
+    state: str
     reason: str
     size: int
     modified: float

@@ -28,7 +28,9 @@ async def _lines(first: Wire, events: AsyncGenerator[Wire, None]) -> AsyncIterat
         try:
             async for event in events:
                 yield line(event)
-        except Exception as error:  # outermost loop of a stream: the status line is sent, only an event can tell
+        except (
+            Exception
+        ) as error:  # outermost loop of a stream: the status line is sent, only an event can tell
             yield line(error_event(error))
 
 

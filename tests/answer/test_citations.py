@@ -45,7 +45,9 @@ def test_a_sentence_is_attributed_to_the_passage_that_holds_its_words_and_number
 
 
 def test_words_of_the_question_support_nothing() -> None:
-    assert numbers_of("The autoclave pressure is unknown to science.", "What is the autoclave pressure?") == [[]]
+    assert numbers_of("The autoclave pressure is unknown to science.", "What is the autoclave pressure?") == [
+        []
+    ]
 
 
 def test_the_quote_is_the_sentence_of_the_passage_that_says_it() -> None:
@@ -71,7 +73,9 @@ def test_a_refusal_carries_no_citation() -> None:
 
 def test_marks_of_the_model_are_taken_out_and_remembered() -> None:
     marks = MarkStripper()
-    shown = "".join(marks.feed(piece) for piece in ["Hot [", "1", ", 2] tea [see", "n] now ["]) + marks.flush()
+    shown = (
+        "".join(marks.feed(piece) for piece in ["Hot [", "1", ", 2] tea [see", "n] now ["]) + marks.flush()
+    )
     assert shown == "Hot tea [seen] now ["
     assert marks.take_hints() == {1, 2}
 

@@ -80,7 +80,11 @@ def test_a_passage_cannot_open_another_one() -> None:
 
 @pytest.mark.parametrize(
     ("answer", "expected"),
-    [("The documents do not say.", True), (" the documents don't say", True), ("The documents say 4.", False)],
+    [
+        ("The documents do not say.", True),
+        (" the documents don't say", True),
+        ("The documents say 4.", False),
+    ],
 )
 def test_a_refusal_of_the_model_is_recognised(answer: str, expected: bool) -> None:
     assert says_nothing(answer) is expected

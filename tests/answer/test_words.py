@@ -24,7 +24,12 @@ def test_sentences_end_where_a_reader_ends_them(text: str, sentences: list[str])
 
 
 def test_content_words_are_stems_without_stop_words_and_codes_stay_whole() -> None:
-    assert Words().content("How often are the Filters of the XR-200 replaced?") == ["often", "filter", "xr-200", "replac"]
+    assert Words().content("How often are the Filters of the XR-200 replaced?") == [
+        "often",
+        "filter",
+        "xr-200",
+        "replac",
+    ]
 
 
 def test_surface_words_keep_their_first_occurrence_only() -> None:
@@ -33,7 +38,12 @@ def test_surface_words_keep_their_first_occurrence_only() -> None:
 
 @pytest.mark.parametrize(
     ("text", "found"),
-    [("1,200 EUR or 1200", {"1200"}), ("2.5 bar, 2,5 bar", {"2.5"}), ("at 07:30.", {"07:30"}), ("none", set())],
+    [
+        ("1,200 EUR or 1200", {"1200"}),
+        ("2.5 bar, 2,5 bar", {"2.5"}),
+        ("at 07:30.", {"07:30"}),
+        ("none", set()),
+    ],
 )
 def test_numbers_are_compared_as_values_not_as_written(text: str, found: set[str]) -> None:
     assert numbers(text) == found

@@ -9,7 +9,13 @@ import pytest
 from appliance.api.errors import TABLE, error_event, refusal_of
 from appliance.background import StartFailedError
 from appliance.client import RequestFailedError
-from appliance.errors import AlreadyRunningError, ApplianceError, ConfigError, EngineBusyError, NotRunningError
+from appliance.errors import (
+    AlreadyRunningError,
+    ApplianceError,
+    ConfigError,
+    EngineBusyError,
+    NotRunningError,
+)
 from ingest.errors import IngestError
 
 # Raised before or outside the daemon: no request can meet them.
@@ -24,7 +30,7 @@ def all_below(kind: type[Exception]) -> Iterator[type[Exception]]:
 
 @pytest.mark.parametrize("root", [ApplianceError, IngestError])
 def test_every_error_that_a_request_can_meet_has_its_own_row(root: type[Exception]) -> None:
-    missing = {kind for kind in all_below(root)} - TABLE.keys() - OUTSIDE
+    missing = set(all_below(root)) - TABLE.keys() - OUTSIDE
     assert not missing
 
 

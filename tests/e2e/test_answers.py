@@ -59,7 +59,7 @@ async def test_a_follow_up_pays_only_for_its_own_words(daemon: DaemonProcess) ->
         assert second.timings.n_reused >= first.timings.n_prompt - 8
         assert second.context.n_history > 0
         kept = await client.conversation(first.conversation)
-        assert [turn.question for turn in kept.turns][0] == QUESTION
+        assert kept.turns[0].question == QUESTION
         assert len(kept.turns) == 2
         await client.delete_conversation(first.conversation)
         with pytest.raises(RequestFailedError, match="no conversation"):
@@ -118,7 +118,10 @@ async def test_the_official_openai_client_streams_both_models(daemon: DaemonProc
 async def test_openai_errors_arrive_as_the_client_expects_them(daemon: DaemonProcess) -> None:
     transport = httpx.AsyncHTTPTransport(uds=str(daemon.socket))
     async with openai.AsyncOpenAI(
-        base_url="http://appliance/v1", api_key="none", max_retries=0, http_client=httpx.AsyncClient(transport=transport)
+        base_url="http://appliance/v1",
+        api_key="none",
+        max_retries=0,
+        http_client=httpx.AsyncClient(transport=transport),
     ) as client:
         messages: list[openai.types.chat.ChatCompletionMessageParam] = [{"role": "user", "content": "hello"}]
         with pytest.raises(openai.NotFoundError, match="no model 'gpt-4'"):
@@ -130,8 +133,9 @@ async def test_openai_errors_arrive_as_the_client_expects_them(daemon: DaemonPro
             await client.chat.completions.create(
                 model="smollm2-135m-instruct", messages=[{"role": "user", "content": long}]
             )
-        whole = await client.chat.completions.create(model="appliance", messages=messages[:0] + [
-            {"role": "user", "content": QUESTION}])  # fmt: skip
+        whole = await client.chat.completions.create(model="appliance", messages=[
+            {"role": "user", "content": QUESTION}]
+        )  # fmt: skip
         assert whole.choices[0].message.content
 
 

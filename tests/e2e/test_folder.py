@@ -22,7 +22,9 @@ def test_a_dropped_pdf_is_found_and_a_deleted_one_is_not_at_once(own_daemon: Dae
     own_daemon.until(lambda status: status.ingest.counts == {} and status.index.n_vectors == 0)
 
 
-def test_changes_renames_and_moves_end_up_right_also_while_the_daemon_was_down(own_daemon: DaemonProcess) -> None:
+def test_changes_renames_and_moves_end_up_right_also_while_the_daemon_was_down(
+    own_daemon: DaemonProcess,
+) -> None:
     own_daemon.start()
     folder = own_daemon.documents
     (folder / "boiler.pdf").write_bytes(BOILER)

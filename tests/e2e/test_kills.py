@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import signal
 from pathlib import Path
@@ -52,7 +53,9 @@ def test_a_killed_engine_says_so_and_comes_back(own_daemon: DaemonProcess) -> No
 
 def test_a_killed_daemon_takes_its_children_along_and_goes_on_where_it_was(own_daemon: DaemonProcess) -> None:
     for number in range(8):
-        pages = [f"Manual {number}, section {page}: bolt M{number} is set to {page}.5 Nm." for page in range(1, 40)]
+        pages = [
+            f"Manual {number}, section {page}: bolt M{number} is set to {page}.5 Nm." for page in range(1, 40)
+        ]
         (own_daemon.documents / f"manual{number}.pdf").write_bytes(pdf(pages))
     own_daemon.start()
     own_daemon.until(lambda status: 0 < status.ingest.counts.get("ready", 0) < 8)
@@ -90,9 +93,7 @@ def test_a_daemon_that_is_told_to_stop_stops_though_someone_watches(own_daemon: 
             async for _ in client.watch_documents():
                 os.kill((await client.status()).pid, signal.SIGTERM)
 
-    try:
+    with contextlib.suppress(NotRunningError):
         asyncio.run(watch())
-    except NotRunningError:
-        pass
     assert own_daemon.kill(0) == 0
     assert not own_daemon.socket.exists()

@@ -44,7 +44,15 @@ def cut_off(models_folder: Path) -> Iterator[DaemonProcess]:
     """A daemon on a machine whose every outgoing packet is counted."""
     if shutil.which("unshare") is None or shutil.which("ip") is None:
         pytest.skip("needs unshare and ip: apt-get install util-linux iproute2")
-    wrapper = ["unshare", "--net", *([] if os.geteuid() == 0 else ["--map-root-user"]), "sh", "-c", _BLACK_HOLE, "sh"]
+    wrapper = [
+        "unshare",
+        "--net",
+        *([] if os.geteuid() == 0 else ["--map-root-user"]),
+        "sh",
+        "-c",
+        _BLACK_HOLE,
+        "sh",
+    ]
     if subprocess.run([*wrapper, "true"], capture_output=True, check=False).returncode != 0:
         pytest.skip("network namespaces are not permitted here")
     with short_home() as home:
@@ -58,7 +66,9 @@ def test_the_counter_counts(cut_off: DaemonProcess) -> None:
     """Without this the next test could not fail."""
     enter = ["nsenter", "--net", "--target", str(cut_off.pid), "--"]
     before = packets_sent(cut_off.pid)["hole"]
-    send = "import socket; socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b'x', ('198.51.100.1', 53))"
+    send = (
+        "import socket; socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b'x', ('198.51.100.1', 53))"
+    )
     if subprocess.run([*enter, "python3", "-c", send], capture_output=True, check=False).returncode != 0:
         pytest.skip("nsenter is not permitted here")
     assert packets_sent(cut_off.pid)["hole"] == before + 1
@@ -68,14 +78,19 @@ def test_start_ingest_search_and_answer_send_no_packet(cut_off: DaemonProcess) -
     before = packets_sent(cut_off.pid)
     (cut_off.documents / "boiler.pdf").write_bytes(BOILER)
     cut_off.until_states(boiler="ready")
-    assert asyncio.run(cut_off.ask("At what pressure does the safety valve of the boiler open?"))[-1].event == "done"
+    assert (
+        asyncio.run(cut_off.ask("At what pressure does the safety valve of the boiler open?"))[-1].event
+        == "done"
+    )
     assert asyncio.run(cut_off.found("boiler"))
     assert packets_sent(cut_off.pid) == before
     assert before["lo"] == 0
     assert before["hole"] <= 1  # the one that the test before this sent
 
 
-def test_the_running_daemon_has_not_loaded_torch_and_never_inference_beside_the_engine(daemon: DaemonProcess) -> None:
+def test_the_running_daemon_has_not_loaded_torch_and_never_inference_beside_the_engine(
+    daemon: DaemonProcess,
+) -> None:
     mapped = Path(f"/proc/{daemon.pid}/maps").read_text()
     assert "onnxruntime" in mapped
     assert "torch" not in mapped
