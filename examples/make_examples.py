@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import io
+import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -32,6 +33,7 @@ from write_docx import write_docx
 from write_pdf import write_leaflet, write_manual
 
 CLINIC = "Harbour Road Clinic"
+WRITTEN = "1767344400"  # 2 January 2026, 09:00 UTC
 DOCUMENTS = Path(__file__).parent / "documents"
 
 
@@ -106,6 +108,7 @@ WRITERS: dict[str, Callable[[Path], None]] = {
 
 def main(arguments: Sequence[str]) -> None:
     """Write every document and name it."""
+    os.environ["SOURCE_DATE_EPOCH"] = WRITTEN  # the only way to tell reportlab; its own fixed date is in 2000
     folder = Path(arguments[0]) if arguments else DOCUMENTS
     folder.mkdir(parents=True, exist_ok=True)
     for name, write in WRITERS.items():
