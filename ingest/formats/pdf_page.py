@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -19,6 +20,7 @@ BOLD = 600
 INVISIBLE = 3  # text render mode: neither fill nor stroke
 WHITE = 250
 MIN_HEIGHT = 2.0  # points; smaller text is not meant to be read
+MAX_BACKS = 1_000  # areas that white text is compared with
 MAX_OBJECTS = 20_000  # looked at for hidden text on one page
 RTL_SHARE = 0.2
 Box = tuple[float, float, float, float]
@@ -29,7 +31,6 @@ class Page:
     """A page's lines in reading order; `has_image` and `has_marks` tell an empty page from a scanned one."""
 
     lines: list[Line]
-    height: float
     has_image: bool
     has_marks: bool
 
@@ -45,55 +46,73 @@ def read_page(page: Any, max_chars: int) -> Page:
         n_chars = pdfium.FPDFText_CountChars(text)
         if n_chars > max_chars:
             raise too_large(f"one page has {n_chars} characters, more than the limit of {max_chars}")
-        rotation = pdfium.FPDFPage_GetRotation(page)
-        words = list(_words(text, n_chars, rotation))
-        scan = _Scan(page, rotation)
-        found = lines(words)
-        if not is_row_text(found) or _is_rtl(words):
-            found = _drawn(text)
-        else:
-            hidden = scan.hidden(text, words)
-            found = [replace(line, bold=_is_bold(text, line), hidden=_in(line, hidden)) for line in found]
-        return Page(found, page.get_height(), scan.n_images > 0, scan.n_objects > 0)
+        scan = _Scan(page)
+        found: list[Line] = []
+        for turn, words in _by_direction(text, n_chars):
+            own = lines(words)
+            if not is_row_text(own) or _is_rtl(words):
+                return Page(_drawn(text), scan.n_images > 0, scan.n_objects > 0)
+            hidden = scan.hidden(text, words, turn)
+            found += [replace(line, bold=_is_bold(text, line), hidden=_in(line, hidden)) for line in own]
+        return Page(found, scan.n_images > 0, scan.n_objects > 0)
     finally:
         text.close()
 
 
-def _words(text: Any, n_chars: int, rotation: int) -> Iterator[Word]:
+def _by_direction(text: Any, n_chars: int) -> list[tuple[int, list[Word]]]:
+    """Return (quarter turns, words) for each direction of writing, the most frequent first.
+
+    A stamp along the side of a page would otherwise stand in the middle of its lines; a table drawn sideways is
+    read as if the page were turned.
+    """
+    groups: dict[int, list[Word]] = {}
+    for turn, word in _words(text, n_chars):
+        groups.setdefault(turn, []).append(word)
+    return sorted(groups.items(), key=lambda group: -sum(len(word.text) for word in group[1]))
+
+
+def _words(text: Any, n_chars: int) -> Iterator[tuple[int, Word]]:
+    """Yield (quarter turns, word), its box as it stands when the text is upright."""
     box = pdfium.FS_RECTF()
     chars: list[str] = []
     x0 = y0 = x1 = y1 = 0.0
-    start = 0
+    start = turn = 0
     for i in range(n_chars):
         code = pdfium.FPDFText_GetUnicode(text, i)
         if code in SPACES:
             if chars:
-                yield _word(chars, (x0, y0, x1, y1), start)
+                yield turn, _word(chars, (x0, y0, x1, y1), start)
                 chars = []
             continue
         char = HYPHEN if code in HYPHENS else chr(code) if code < 0x110000 else ""
-        if not pdfium.FPDFText_GetLooseCharBox(text, i, ctypes.byref(box)):
+        if not pdfium.FPDFText_GetLooseCharBox(text, i, box):
             continue
-        left, top, right, bottom = _upright(box, rotation)
-        if chars and _is_apart((x0, y0, x1, y1), (left, top, right, bottom)):
-            yield _word(chars, (x0, y0, x1, y1), start)
+        own = turn if char == HYPHEN and chars else _turn(pdfium.FPDFText_GetCharAngle(text, i))
+        left, top, right, bottom = _upright(box, own)
+        if chars and (own != turn or _is_apart((x0, y0, x1, y1), (left, top, right, bottom))):
+            yield turn, _word(chars, (x0, y0, x1, y1), start)
             chars = []
         if chars:
             x0, y0, x1, y1 = min(x0, left), min(y0, top), max(x1, right), max(y1, bottom)
         else:
-            x0, y0, x1, y1, start = left, top, right, bottom, i
+            x0, y0, x1, y1, start, turn = left, top, right, bottom, i, own
         chars.append(char)
     if chars:
-        yield _word(chars, (x0, y0, x1, y1), start)
+        yield turn, _word(chars, (x0, y0, x1, y1), start)
 
 
-def _upright(box: Any, rotation: int) -> Box:
-    """Return (left, top, right, bottom) with y down, as the page is shown."""
-    if rotation == 1:
+def _turn(angle: float) -> int:
+    """Return the clockwise quarter turns that bring text upright; PDFium's angle is clockwise, in radians."""
+    return -round(angle / (math.pi / 2)) % 4 if angle >= 0 else 0
+
+
+def _upright(box: Any, turn: int) -> Box:
+    """Return (left, top, right, bottom), y down, of a box in PDF coordinates after clockwise quarter turns."""
+    if turn == 1:
         return box.bottom, box.left, box.top, box.right
-    if rotation == 2:
+    if turn == 2:
         return -box.right, box.bottom, -box.left, box.top
-    if rotation == 3:
+    if turn == 3:
         return -box.top, -box.right, -box.bottom, -box.left
     return box.left, -box.top, box.right, -box.bottom
 
@@ -141,55 +160,58 @@ def _in(line: Line, hidden: Sequence[Word]) -> bool:
 class _Scan:
     """What is drawn on a page besides text, and which of the text cannot be seen."""
 
-    def __init__(self, page: Any, rotation: int) -> None:
+    def __init__(self, page: Any) -> None:
         self.n_objects = pdfium.FPDFPage_CountObjects(page)
         self.n_images = 0
-        self._rotation = rotation
         self._is_suspect = False
-        self._backs: list[Box] = []
-        frame = pdfium.FS_RECTF()
-        pdfium.FPDF_GetPageBoundingBox(page, ctypes.byref(frame))
-        self._frame = _upright(frame, rotation)
+        self._backs: list[Any] = []
+        self._frame = pdfium.FS_RECTF()
+        pdfium.FPDF_GetPageBoundingBox(page, self._frame)
         for i in range(min(self.n_objects, MAX_OBJECTS)):
             self._look(pdfium.FPDFPage_GetObject(page, i))
 
-    def hidden(self, text: Any, words: Sequence[Word]) -> list[Word]:
+    def hidden(self, text: Any, words: Sequence[Word], turn: int) -> list[Word]:
         """Return the words that a reader of the page cannot see.
 
         Invisible text over an image is the text layer of a scan; white text counts only where most is not white
         and nothing dark lies behind it.
         """
-        out = [word for word in words if self._is_off(word)]
+        frame = _upright(self._frame, turn)
+        out = [word for word in words if _is_off(word, frame)]
         if not self._is_suspect:
             return out
         unseen = [word for word in words if not self.n_images and _mode(text, word.index) == INVISIBLE]
-        white = [word for word in words if _is_white_char(text, word.index) and not self._is_backed(word)]
-        return out + unseen + (white if len(white) * 2 < len(words) else [])
+        white = [word for word in words if _is_white(pdfium.FPDFText_GetFillColor, text, word.index)]
+        if len(white) * 2 >= len(words):
+            return out + unseen
+        backs = [_upright(box, turn) for box in self._backs]
+        return out + unseen + [word for word in white if not _is_backed(word, backs)]
 
     def _look(self, item: Any) -> None:
         kind = pdfium.FPDFPageObj_GetType(item)
+        is_white = _is_white(pdfium.FPDFPageObj_GetFillColor, item)
         if kind == pdfium.FPDF_PAGEOBJ_TEXT:
-            mode = pdfium.FPDFTextObj_GetTextRenderMode(item)
-            self._is_suspect = self._is_suspect or mode == INVISIBLE or _is_white_object(item)
+            invisible = pdfium.FPDFTextObj_GetTextRenderMode(item) == INVISIBLE
+            self._is_suspect = self._is_suspect or invisible or is_white
             return
         self.n_images += kind == pdfium.FPDF_PAGEOBJ_IMAGE
-        is_path = kind == pdfium.FPDF_PAGEOBJ_PATH
         if kind == pdfium.FPDF_PAGEOBJ_FORM:
-            self._is_suspect = True  # its text is not looked at here, but word by word
-        if not (is_path and _is_white_object(item)):
+            self._is_suspect = True  # the text in it is not looked at here, but word by word
+        elif not (kind == pdfium.FPDF_PAGEOBJ_PATH and is_white) and len(self._backs) < MAX_BACKS:
             left, bottom, right, top = (ctypes.c_float() for _ in range(4))
             if pdfium.FPDFPageObj_GetBounds(item, left, bottom, right, top):
-                box = pdfium.FS_RECTF(left=left.value, top=top.value, right=right.value, bottom=bottom.value)
-                self._backs.append(_upright(box, self._rotation))
+                self._backs.append(pdfium.FS_RECTF(left.value, top.value, right.value, bottom.value))
 
-    def _is_off(self, word: Word) -> bool:
-        left, top, right, bottom = self._frame
-        outside = word.x1 < left or word.x0 > right or word.y1 < top or word.y0 > bottom
-        return outside or 0 < word.height < MIN_HEIGHT
 
-    def _is_backed(self, word: Word) -> bool:
-        x = (word.x0 + word.x1) / 2
-        return any(left <= x <= right and top <= word.middle <= bottom for left, top, right, bottom in self._backs)
+def _is_off(word: Word, frame: Box) -> bool:
+    left, top, right, bottom = frame
+    outside = word.x1 < left or word.x0 > right or word.y1 < top or word.y0 > bottom
+    return outside or 0 < word.height < MIN_HEIGHT
+
+
+def _is_backed(word: Word, backs: Sequence[Box]) -> bool:
+    x = (word.x0 + word.x1) / 2
+    return any(left <= x <= right and top <= word.middle <= bottom for left, top, right, bottom in backs)
 
 
 def _mode(text: Any, index: int) -> int:
@@ -197,13 +219,7 @@ def _mode(text: Any, index: int) -> int:
     return int(pdfium.FPDFTextObj_GetTextRenderMode(item)) if item else 0
 
 
-def _is_white_object(item: Any) -> bool:
+def _is_white(get: Any, *what: Any) -> bool:
+    """Ask one of PDFium's two fill colour calls, whose last four arguments are the colour."""
     red, green, blue, alpha = (ctypes.c_uint() for _ in range(4))
-    found = pdfium.FPDFPageObj_GetFillColor(item, red, green, blue, alpha)
-    return bool(found) and min(red.value, green.value, blue.value) >= WHITE
-
-
-def _is_white_char(text: Any, index: int) -> bool:
-    red, green, blue, alpha = (ctypes.c_uint() for _ in range(4))
-    found = pdfium.FPDFText_GetFillColor(text, index, red, green, blue, alpha)
-    return bool(found) and min(red.value, green.value, blue.value) >= WHITE
+    return bool(get(*what, red, green, blue, alpha)) and min(red.value, green.value, blue.value) >= WHITE

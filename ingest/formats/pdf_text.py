@@ -10,7 +10,7 @@ from statistics import median
 from ingest.formats.headings import Headings
 from ingest.formats.pdf_page import Page
 from ingest.formats.pdf_rows import HYPHEN, Line
-from ingest.formats.table import looks_like_header, row_text
+from ingest.formats.table import SEPARATOR, looks_like_header, row_text
 from ingest.formats.tidy import one_line
 from ingest.locator import Locator
 from ingest.unit import Unit, UnitKind
@@ -25,7 +25,7 @@ N_EDGE = 2  # lines at a page's top and bottom where running heads stand
 NUMBERED = re.compile(r"^(?:\d{1,2}(?:\.\d{1,2}){0,4}\.?|[A-Z]\.|[IVX]{1,5}\.)\s+\S")
 ITEM = re.compile(r"^(?:[•◦▪‣●○■\-–—*]|\d{1,2}[.)]|[a-z][.)]|\([a-z0-9]{1,3}\))(?:\s|$)")
 BULLET = re.compile(r"^[•◦▪‣●○■]\s*")
-MARKER = re.compile(r"^(?:[•◦▪‣●○■\-–—*]|[\dA-Za-z]{1,3}[.)]|\([a-z0-9]{1,3}\)|\d{1,2}(?:\.\d{1,2}){1,4}\.?)$")
+MARKER = re.compile(r"^(?:[•◦▪‣●○■\-–—*]|\d{1,2}|[\dA-Za-z]{1,3}[.)]|\([a-z0-9]{1,3}\)|\d{1,2}(?:\.\d{1,2}){1,4}\.?)$")
 SENTENCE_END = (".", "!", "?", ":", ";", "。")
 
 
@@ -116,7 +116,7 @@ class _PageUnits:
                 continue
             level, n_lines = self._heading(i)
             if level:
-                text = _join(self._lines[i : i + n_lines])
+                text = _join(self._lines[i : i + n_lines]).replace(SEPARATOR, " ")
                 self._headings.enter(level, text)
                 yield self._unit(text, UnitKind.HEADING, self._lines[i : i + n_lines])
             else:
