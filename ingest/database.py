@@ -1,0 +1,181 @@
+"""The SQLite file under the record: opening it, its version, one writer at a time, a few reading connections.
+
+Knows no table but `meta`; what is stored is the business of library.py and record.py.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from ingest.errors import DiskFullError, LibraryError
+
+SCHEMA_VERSION = 1
+MAX_IDLE_READERS = 8  # kept open for the next reader; more threads than that only pay for opening one
+BUSY_TIMEOUT_S = 10.0  # a backup tool may hold the file for a moment
+
+# FULL, not NORMAL: in WAL mode NORMAL may lose the last commits in a power cut. The record would survive
+# that, since the folder is the truth, but its counters would go back too, and ids that Chroma still holds
+# would be given to other texts. One commit a document costs one fsync, which nobody notices beside embedding.
+PRAGMAS = """
+PRAGMA journal_mode = WAL;
+PRAGMA synchronous = FULL;
+PRAGMA foreign_keys = ON;
+PRAGMA temp_store = MEMORY;
+"""
+
+
+class Database:
+    """One SQLite file in WAL mode.
+
+    Readers borrow a connection from a small pool, from any thread, and never wait for the writer.
+
+    Raises:
+        LibraryError: the file cannot be opened, is damaged, or was written by a newer version.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._write_lock = threading.Lock()
+        self._pool_lock = threading.Lock()
+        self._idle: list[sqlite3.Connection] = []
+        self._closed = False
+        with self._mapped():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._writer = self._connect()
+        try:
+            with self._mapped():
+                self._prepare()
+        except BaseException:
+            self._writer.close()
+            raise
+
+    @contextmanager
+    def read(self) -> Iterator[sqlite3.Connection]:
+        """Lend a connection for reading; every statement sees what was committed before it."""
+        connection = self._borrow()
+        try:
+            with self._mapped():
+                yield connection
+        finally:
+            self._give_back(connection)
+
+    @contextmanager
+    def snapshot(self) -> Iterator[sqlite3.Connection]:
+        """Lend a connection whose statements all see the same moment; be short, the WAL grows meanwhile."""
+        with self.read() as connection:
+            connection.execute("BEGIN")
+            try:
+                yield connection
+            finally:
+                connection.execute("ROLLBACK")
+
+    @contextmanager
+    def write(self) -> Iterator[sqlite3.Connection]:
+        """Lend the writing connection for one transaction: committed at the end, or nothing at all.
+
+        Raises:
+            DiskFullError: no room; nothing was changed.
+            LibraryError: any other failure; nothing was changed.
+        """
+        with self._write_lock, self._mapped():
+            self._writer.execute("BEGIN IMMEDIATE")
+            try:
+                yield self._writer
+                self._writer.execute("COMMIT")
+            except BaseException:
+                if self._writer.in_transaction:  # SQLite itself rolls back when the disk is full
+                    self._writer.execute("ROLLBACK")
+                raise
+
+    def meta(self, key: str) -> str | None:
+        """Return one value of the meta table."""
+        with self.read() as connection:
+            row = connection.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
+        return str(row[0]) if row else None
+
+    def close(self) -> None:
+        """Close every connection; those on loan are closed when they come back."""
+        with self._pool_lock:
+            self._closed = True
+            idle, self._idle = self._idle, []
+        for connection in idle:
+            connection.close()
+        with self._write_lock:
+            self._writer.close()
+
+    def _connect(self) -> sqlite3.Connection:
+        # isolation_level None: we write BEGIN and COMMIT ourselves. A connection serves one thread at a time
+        # (the pool sees to it), so sqlite3's own check, which ties it to one thread for ever, is off.
+        connection = sqlite3.connect(
+            self.path, isolation_level=None, check_same_thread=False, timeout=BUSY_TIMEOUT_S
+        )
+        connection.row_factory = sqlite3.Row
+        try:
+            connection.executescript(PRAGMAS)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _prepare(self) -> None:
+        if not self._writer.execute("SELECT 1 FROM sqlite_master WHERE name = 'meta'").fetchone():
+            schema = Path(__file__).with_name("schema.sql").read_text(encoding="utf-8")
+            self._writer.executescript(
+                f"BEGIN IMMEDIATE; {schema}"
+                f"INSERT INTO meta VALUES ('schema_version', '{SCHEMA_VERSION}');"
+                f"INSERT INTO meta VALUES ('record_id', '{uuid.uuid4().hex}');"
+                "COMMIT;"
+            )
+        found = int(self._writer.execute("SELECT value FROM meta WHERE key = 'schema_version'").fetchone()[0])
+        if found > SCHEMA_VERSION:
+            raise LibraryError(
+                f"{self.path}: written by a newer appliance (record version {found}, this one knows "
+                f"{SCHEMA_VERSION}): install that again, or move the file away to have the folder read anew"
+            )
+
+    def _borrow(self) -> sqlite3.Connection:
+        with self._pool_lock:
+            if self._closed:
+                raise LibraryError(f"{self.path}: the record is closed")
+            if self._idle:
+                return self._idle.pop()
+        with self._mapped():
+            connection = self._connect()
+            connection.execute("PRAGMA query_only = ON")
+        return connection
+
+    def _give_back(self, connection: sqlite3.Connection) -> None:
+        with self._pool_lock:
+            if not self._closed and len(self._idle) < MAX_IDLE_READERS:
+                self._idle.append(connection)
+                return
+        connection.close()
+
+    @contextmanager
+    def _mapped(self) -> Iterator[None]:
+        try:
+            yield
+        except (sqlite3.Error, OSError) as error:
+            raise self._explained(error) from error
+
+    def _explained(self, error: sqlite3.Error | OSError) -> LibraryError:
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # the low byte is the kind, the rest its details
+        if code == sqlite3.SQLITE_FULL:
+            return DiskFullError(f"{self.path}: the disk is full; make room, ingest goes on by itself")
+        if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+            return LibraryError(
+                f"{self.path}: the record is damaged ({error}): restore a backup, or stop the appliance, "
+                f"move {self.path.name}* away and start it: every document is then read again from the folder"
+            )
+        if code in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM) or isinstance(
+            error, OSError
+        ):
+            return LibraryError(
+                f"{self.path}: cannot be used ({error}): check that the folder exists and is writable"
+            )
+        return LibraryError(f"{self.path}: {error}")

@@ -1,0 +1,350 @@
+"""The Chroma index: a cache of the record's vectors. Opened, probed, followed, and built anew when it is bad.
+
+The only importer of chromadb. Nothing here is the truth: whoever asks joins the ids on the record, and an
+index that fails is replaced from it, without parsing or embedding.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import random
+import re
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Literal
+
+import chromadb
+import numpy as np
+from chromadb.config import Settings
+from numpy.typing import NDArray
+
+from ingest.errors import DenseError, LibraryError
+from ingest.index_folder import IndexFacts, IndexFolder
+from ingest.library import Library
+from ingest.vectors import VectorLog
+
+log = logging.getLogger(__name__)
+
+BATCH = 1000  # rows sent at once, if Chroma takes so many: a second of work
+GET_PAGE = 10_000  # `get` fails beyond 32,766 rows (chroma#1861)
+MIN_RESULTS = 64  # asked for at least: small n_results leave recall holes (chroma#1205)
+# Chroma's default search_ef of 100 is less than the candidates that retrieval may ask for.
+HNSW = {"space": "cosine", "ef_construction": 200, "ef_search": 256, "max_neighbors": 24}
+PROBE_TIMEOUT_S = (
+    120.0  # 100,000 vectors load in a few seconds; a hung opener hangs for minutes (chroma#7040)
+)
+N_SAMPLES = 16
+RETRY_S = 600.0  # between attempts to build an index that failed
+MIN_DEAD = 2000  # removed entries before dead nodes outnumbering live ones are worth a rebuild
+
+PACKAGE_ROOT = Path(__file__).resolve().parent.parent
+
+State = Literal["ready", "rebuilding", "off"]
+
+
+class Index:
+    """One opened collection in one directory. Thread-safe, as Chroma is; never open the same directory twice.
+
+    Raises:
+        DenseError: from every method, whatever Chroma raised.
+    """
+
+    def __init__(self, path: Path, collection: str) -> None:
+        with _mapped():
+            settings = Settings(anonymized_telemetry=False)
+            self._client = chromadb.PersistentClient(path=str(path), settings=settings)
+            self._collection = self._client.get_or_create_collection(
+                collection, embedding_function=None, configuration={"hnsw": HNSW}
+            )
+            self._batch = min(BATCH, self._client.get_max_batch_size())
+
+    def count(self) -> int:
+        """Return the number of vectors."""
+        with _mapped():
+            return int(self._collection.count())
+
+    def ids(self) -> set[int]:
+        """Return the ids of all vectors."""
+        found: set[int] = set()
+        while True:
+            with _mapped():
+                page = self._collection.get(limit=GET_PAGE, offset=len(found), include=[])["ids"]
+            if not page:
+                return found
+            found.update(map(int, page))
+
+    def put(self, ids: list[int], vectors: NDArray[np.float32]) -> None:
+        """Add or replace vectors, (n, n_dims)."""
+        for start in range(0, len(ids), self._batch):
+            rows = slice(start, start + self._batch)
+            with _mapped():
+                self._collection.upsert(ids=[str(id) for id in ids[rows]], embeddings=vectors[rows])
+
+    def remove(self, ids: list[int]) -> None:
+        """Take vectors out; unknown ids are no error."""
+        for start in range(0, len(ids), self._batch):
+            with _mapped():
+                self._collection.delete(ids=[str(id) for id in ids[start : start + self._batch]])
+
+    def nearest(self, vector: NDArray[np.float32], n: int) -> list[tuple[int, float]]:
+        """Return the n nearest as (id, cosine), best first; approximate."""
+        with _mapped():
+            found: Any = self._collection.query(
+                query_embeddings=vector.reshape(1, -1).astype(np.float32),
+                n_results=max(n, MIN_RESULTS),
+                include=["distances"],
+            )
+        pairs = zip(found["ids"][0], found["distances"][0], strict=True)
+        return [(int(id), 1.0 - float(distance)) for id, distance in pairs][:n]
+
+    def close(self) -> None:
+        """Close the client and give its memory back."""
+        with _mapped():
+            self._client.close()
+
+
+class Dense:
+    """The index of one embedder's vectors: `ready`, `rebuilding`, or `off` with a reason.
+
+    Opening happens on a thread of its own, since probing and rebuilding may take minutes; until it is ready,
+    and whenever it fails, `query` raises and the caller asks `RecordVectors`.
+    """
+
+    def __init__(self, folder: Path, library: Library, fingerprint: str, n_dims: int) -> None:
+        self.state: State = "rebuilding"
+        self.reason = "the index is being opened"
+        self.n_vectors = 0
+        self._collection = collection_name(fingerprint)
+        self._n_dims = n_dims
+        self._record_id = library.database.meta("record_id") or ""
+        self._vectors = VectorLog(library.database, fingerprint)
+        self._folder = IndexFolder(folder)
+        self._facts = IndexFacts()
+        self._index: Index | None = None
+        self._retired: list[Index] = []
+        self._lock = threading.RLock()  # over the index's writes, its facts and its state
+        self._stopping = threading.Event()
+        self._tried = -RETRY_S
+        self._opener = self._start_opener(self._open)
+
+    def query(self, vector: NDArray[np.float32], n: int) -> list[tuple[int, float]]:
+        """Return the n nearest chunks as (chunk id, cosine), best first; some may be gone from the record.
+
+        Raises:
+            DenseError: the index is not ready, or failed just now and is being rebuilt.
+        """
+        index = self._index
+        if self.state != "ready" or index is None:
+            raise DenseError(f"the vector index is {self.state}: {self.reason}")
+        if vector.shape != (self._n_dims,):
+            raise DenseError(f"the query has shape {vector.shape}, the index ({self._n_dims},)")
+        try:
+            return index.nearest(vector, n)
+        except DenseError as error:
+            self._failed(index, error)
+            raise
+
+    def follow(self) -> None:
+        """Catch up with the record. Never raises: an index that fails is rebuilt, and the state says so."""
+        with self._lock:
+            index = self._index
+            if self._stopping.is_set():
+                return
+            if self.state == "off" and time.monotonic() - self._tried >= RETRY_S:
+                self._rebuild_soon(self.reason)
+            if self.state != "ready" or index is None:
+                return
+            try:
+                self._catch_up(index)
+            except (DenseError, LibraryError, OSError) as error:
+                self._failed(index, error)
+
+    def wait(self, timeout_s: float) -> bool:
+        """Wait until opening or rebuilding is over; tell whether the index is ready."""
+        self._opener.join(timeout_s)
+        return self.state == "ready"
+
+    def close(self) -> None:
+        """Close the index in good order, so that the next start trusts it."""
+        self._stopping.set()
+        self._opener.join()
+        with self._lock:
+            ready = self.state == "ready"
+            self.state, self.reason = "off", "closed"
+            try:
+                for index in [*self._retired, *([self._index] if self._index else [])]:
+                    index.close()
+                if ready:
+                    self._facts.clean = True
+                    self._folder.save(self._facts)
+            except (DenseError, OSError) as error:
+                log.warning("the vector index was not closed in good order and will be probed: %s", error)
+            self._index = None
+
+    # --- opening, on the opener's thread ---
+
+    def _start_opener(self, work: Any, *arguments: Any) -> threading.Thread:
+        opener = threading.Thread(
+            target=self._guarded, args=(work, *arguments), name="dense-opener", daemon=True
+        )
+        opener.start()
+        return opener
+
+    def _guarded(self, work: Any, *arguments: Any) -> None:
+        try:
+            work(*arguments)
+        except (DenseError, LibraryError, OSError) as error:
+            log.warning("the vector index is off, search runs on the record's vectors: %s", error)
+            self.state, self.reason = "off", str(error)
+
+    def _open(self) -> None:
+        facts = self._folder.load()
+        self._folder.clear_orphans(facts)
+        if problem := self._problem_of(facts):
+            self._rebuild(problem)
+            return
+        was_clean, facts.clean = facts.clean, False
+        self._folder.save(facts)
+        try:
+            index = Index(self._folder.path_of(facts), self._collection)
+            with self._lock:
+                self._facts = facts
+                if not was_clean or self._collection not in facts.watermarks:
+                    self._reconcile(index)
+                self._adopt(index)
+        except DenseError as error:
+            self._rebuild(f"it could not be opened: {error}")
+
+    def _problem_of(self, facts: IndexFacts) -> str:
+        """Return why the index on disk must be built anew, or an empty string."""
+        watermark = facts.watermarks.get(self._collection)
+        if not facts.directory or not self._folder.path_of(facts).is_dir():
+            return "there is none yet"
+        if facts.record_id != self._record_id:
+            return "it belongs to another record"
+        if facts.chroma != chromadb.__version__:
+            return f"it was written by Chroma {facts.chroma}, this is {chromadb.__version__}"
+        if watermark is not None and not self._vectors.pruned_to() <= watermark <= self._vectors.seq():
+            return "the record was restored or cut off"
+        if facts.removed.get(self._collection, 0) > max(MIN_DEAD, self._vectors.n_vectors()):
+            return "most of its entries are dead"
+        return "" if facts.clean else self._probe(facts)
+
+    def _probe(self, facts: IndexFacts) -> str:
+        """Open the index in a child process, where a crash costs nothing; return what is wrong with it."""
+        ids = sorted(self._vectors.ids())
+        picked, vectors = self._vectors.vectors_of(random.sample(ids, min(N_SAMPLES, len(ids))))
+        task = {
+            "path": str(self._folder.path_of(facts)),
+            "collection": self._collection,
+            "samples": [[id, vector.tolist()] for id, vector in zip(picked, vectors, strict=True)],
+        }
+        try:
+            child = subprocess.run(
+                [sys.executable, "-P", "-m", "ingest.chroma_probe"],
+                input=json.dumps(task),
+                env=os.environ | {"PYTHONPATH": str(PACKAGE_ROOT)},
+                capture_output=True,
+                text=True,
+                timeout=PROBE_TIMEOUT_S,
+            )
+        except subprocess.TimeoutExpired:
+            return f"it was not closed in good order, and did not open within {PROBE_TIMEOUT_S:.0f} s"
+        if child.returncode == 0:
+            return ""
+        said = child.stderr.strip().splitlines()[-1:] or [f"exit status {child.returncode}"]
+        return f"it was not closed in good order, and is damaged ({said[0]})"
+
+    def _rebuild(self, why: str) -> None:
+        self.state, self.reason = "rebuilding", f"the index is built from the record: {why}"
+        log.info("%s", self.reason)
+        self._tried = time.monotonic()
+        facts = IndexFacts(self._folder.new_directory(), self._record_id, chromadb.__version__, clean=False)
+        index = Index(self._folder.path_of(facts), self._collection)
+        watermark = self._vectors.seq()  # before the rows: what comes in between is followed, twice at worst
+        try:
+            for ids, vectors in self._vectors.pages():
+                index.put(ids, vectors)
+                if self._stopping.is_set():
+                    raise DenseError("stopped while the index was built")
+        except (DenseError, LibraryError):
+            self._retired.append(index)
+            raise
+        facts.watermarks[self._collection] = watermark
+        with self._lock:
+            self._facts = facts
+            self._adopt(index)
+
+    def _reconcile(self, index: Index) -> None:
+        """Make the index hold exactly the record's ids, whatever a crash left in it."""
+        watermark = self._vectors.seq()
+        live, stored = self._vectors.ids(), index.ids()
+        index.remove(sorted(stored - live))
+        missing = sorted(live - stored)
+        for start in range(0, len(missing), BATCH):
+            index.put(*self._vectors.vectors_of(missing[start : start + BATCH]))
+        self._facts.watermarks[self._collection] = watermark
+
+    def _adopt(self, index: Index) -> None:
+        self._index = index
+        self._catch_up(index)
+        self._folder.save(self._facts)
+        self.state, self.reason = "ready", ""
+        self._vectors.prune(min(self._facts.watermarks.values()))
+
+    def _catch_up(self, index: Index) -> None:
+        facts, name = self._facts, self._collection
+        watermark, more, moved = facts.watermarks[name], True, False
+        while more:
+            delta = self._vectors.since(watermark)
+            index.remove(delta.removed)
+            index.put(delta.added, delta.vectors)
+            facts.removed[name] = facts.removed.get(name, 0) + len(delta.removed)
+            moved = moved or delta.seq != watermark
+            watermark, more = delta.seq, delta.more
+        if moved:
+            facts.watermarks[name] = watermark
+            self._folder.save(facts)
+        self.n_vectors = index.count()
+
+    def _failed(self, index: Index, error: Exception) -> None:
+        with self._lock:
+            if self._index is not index:
+                return  # another thread was first
+            log.warning("the vector index failed: %s", error)
+            self._index = None
+            self._retired.append(index)  # closed at the end only: another thread may be in it
+            if time.monotonic() - self._tried >= RETRY_S:
+                self._rebuild_soon(str(error))
+            else:
+                self.state, self.reason = "off", f"the index failed again: {error}"
+
+    def _rebuild_soon(self, why: str) -> None:
+        self.state, self.reason = "rebuilding", why
+        self._opener = self._start_opener(self._rebuild, why)
+
+
+def collection_name(fingerprint: str) -> str:
+    """Return the collection of an embedder: readable, in Chroma's alphabet (letters, digits, `._-`)."""
+    readable = re.sub(r"[^a-zA-Z0-9]+", "-", fingerprint)[:40].strip("-")
+    return f"chunks-{readable}-{sha256(fingerprint.encode()).hexdigest()[:12]}"
+
+
+@contextmanager
+def _mapped() -> Iterator[None]:
+    try:
+        yield
+    except (KeyboardInterrupt, SystemExit, GeneratorExit):
+        raise
+    except BaseException as error:
+        # Chroma raises its own errors, ValueError, RuntimeError and, out of Rust, a PanicException that is no
+        # Exception.
+        raise DenseError(f"Chroma: {type(error).__name__}: {error}") from error

@@ -1,0 +1,132 @@
+"""The record, as those who ask see it: documents, chunks, lexical search; each viewer sees what he may read.
+
+Writes nothing: record.py does, on the same database.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Sequence
+from pathlib import Path
+
+from ingest.access import Viewer
+from ingest.database import Database
+from ingest.errors import LibraryError
+from ingest.stored import (
+    CHUNK_COLUMNS,
+    CLOSED,
+    DOCUMENT_COLUMNS,
+    VISIBLE,
+    StoredChunk,
+    StoredDocument,
+    to_chunk,
+    to_document,
+    viewer_parameters,
+)
+
+# A word in a title or heading counts for every chunk below it, so for less than one in the text itself.
+HEADING_WEIGHT = 0.4
+
+
+class Library:
+    """The record in `library.db`; readers may be on any thread.
+
+    Raises:
+        LibraryError: the file cannot be opened, is damaged, or was written by a newer version.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.database = Database(path)
+
+    def close(self) -> None:
+        """Close the file."""
+        self.database.close()
+
+    def documents(self, viewer: Viewer) -> list[StoredDocument]:
+        """Return the documents that the viewer may read, by path."""
+        return [to_document(row) for row in self._documents(viewer, "1 ORDER BY d.path", {})]
+
+    def document(self, id: int, viewer: Viewer) -> StoredDocument | None:
+        """Return one document, or None where there is none or the viewer may not read it."""
+        rows = self._documents(viewer, "d.id = :id", {"id": id})
+        return to_document(rows[0]) if rows else None
+
+    def chunks(self, ids: Sequence[int], viewer: Viewer) -> dict[int, StoredChunk]:
+        """Return those of the chunks that still exist and that the viewer may read."""
+        found = self._chunks(
+            viewer, "c.id IN (SELECT value FROM json_each(:ids))", {"ids": json.dumps([*map(int, ids)])}
+        )
+        return {chunk.id: chunk for chunk in found}
+
+    def around(self, chunk_id: int, n_blocks: int, viewer: Viewer) -> list[StoredChunk]:
+        """Return the chunk and up to `n_blocks` before and after it, in the document's order."""
+        return self._chunks(
+            viewer,
+            "(c.document_id, c.ordinal) IN (SELECT o.document_id, n.ordinal FROM chunks o JOIN chunks n "
+            "ON n.document_id = o.document_id AND abs(n.ordinal - o.ordinal) <= :n_blocks WHERE o.id = :id) "
+            "ORDER BY c.ordinal",
+            {"id": chunk_id, "n_blocks": n_blocks},
+        )
+
+    def lexical(self, match: str, n: int, viewer: Viewer) -> list[tuple[int, float]]:
+        """Search the words.
+
+        Args:
+            match: an FTS5 query; columns are `text` and `heading` (title and headings, of less weight).
+        Returns:
+            (chunk id, score), best first; score = -bm25, higher is better.
+        Raises:
+            LibraryError: `match` is no FTS5 query.
+        """
+        with self.database.read() as connection:
+            rows = connection.execute(
+                f"{CLOSED} SELECT f.rowid, -bm25(chunks_fts, 1.0, :weight) AS score FROM chunks_fts f "
+                "JOIN chunks c ON c.id = f.rowid JOIN documents d ON d.id = c.document_id "
+                f"WHERE chunks_fts MATCH :match AND {VISIBLE} ORDER BY score DESC, f.rowid LIMIT :n",
+                {"match": match, "n": n, "weight": HEADING_WEIGHT, **viewer_parameters(viewer)},
+            ).fetchall()
+        return [(row[0], row[1]) for row in rows]
+
+    def document_frequency(self, terms: Sequence[str]) -> dict[str, int]:
+        """Return for each term the number of chunks whose text holds it, in any form that stems alike."""
+        with self.database.read() as connection:
+            return {term: _count_holding(connection, term) for term in terms}
+
+    def n_chunks(self) -> int:
+        """Return the number of chunks of all documents."""
+        with self.database.read() as connection:
+            return int(connection.execute("SELECT coalesce(sum(n_chunks), 0) FROM documents").fetchone()[0])
+
+    def counts(self) -> dict[str, int]:
+        """Return the number of documents in each state that occurs."""
+        with self.database.read() as connection:
+            return dict(
+                map(tuple, connection.execute("SELECT state, count(*) FROM documents GROUP BY state"))
+            )
+
+    def _documents(self, viewer: Viewer, where: str, values: dict[str, object]) -> list[sqlite3.Row]:
+        with self.database.read() as connection:
+            return connection.execute(
+                f"{CLOSED} SELECT {DOCUMENT_COLUMNS} FROM documents d WHERE {VISIBLE} AND {where}",
+                {**viewer_parameters(viewer), **values},
+            ).fetchall()
+
+    def _chunks(self, viewer: Viewer, where: str, values: dict[str, object]) -> list[StoredChunk]:
+        with self.database.read() as connection:
+            rows = connection.execute(
+                f"{CLOSED} SELECT {DOCUMENT_COLUMNS}, {CHUNK_COLUMNS} FROM chunks c "
+                f"JOIN documents d ON d.id = c.document_id WHERE {VISIBLE} AND {where}",
+                {**viewer_parameters(viewer), **values},
+            ).fetchall()
+        return [to_chunk(row) for row in rows]
+
+
+def _count_holding(connection: sqlite3.Connection, term: str) -> int:
+    # Counted by a search, since only FTS5 itself knows how its tokenizer stems the term.
+    quoted = '"' + term.replace('"', '""') + '"'
+    try:
+        query = "SELECT count(*) FROM chunks_fts WHERE chunks_fts MATCH ?"
+        return int(connection.execute(query, (f"text : {quoted}",)).fetchone()[0])
+    except sqlite3.OperationalError as error:
+        raise LibraryError(f"{term!r} cannot be looked up: {error}") from error

@@ -1,0 +1,275 @@
+"""The record, as ingest writes it: queue, new versions, moves, removals. A method, a transaction.
+
+A document's new version appears whole, chunks, words and vectors, and the old one goes with the same commit.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from hashlib import blake2b
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ingest.chunk import Chunk
+from ingest.database import Database
+from ingest.folder import FileStat
+from ingest.sweep import Changes, Entry
+from ingest.vectors import STORED_DTYPE
+
+MAX_ATTEMPTS = 5  # stops of the whole daemon during one file's parsing before that file is blamed
+
+
+class Stage(StrEnum):
+    """States of an unfinished document; the finished ones are `READY` and the outcomes of parsing."""
+
+    WAITING = "waiting"
+    PARSING = "parsing"
+    EMBEDDING = "embedding"
+
+
+READY = "ready"
+_QUEUED = "('waiting', 'parsing', 'embedding')"
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """One finished reading of a file.
+
+    Attributes:
+        state: `READY`, or the outcome that `reason` explains; then without chunks.
+        vectors: (n_chunks, n_dims), float32, L2-normalised.
+    """
+
+    stat: FileStat
+    sha256: str
+    state: str
+    reason: str = ""
+    format: str = ""
+    title: str = ""
+    n_pages: int | None = None
+    chunks: Sequence[Chunk] = ()
+    vectors: NDArray[np.float32] = field(default_factory=lambda: np.empty((0, 0), np.float32))
+
+
+class Record:
+    """The writing side of the library.
+
+    Args:
+        fingerprint: of the embedder whose vectors are written.
+        parser_version: recorded with each document; a failed file is read again by a newer parser.
+    """
+
+    def __init__(self, database: Database, fingerprint: str, n_dims: int, parser_version: int) -> None:
+        self._database = database
+        self._parser_version = parser_version
+        with database.write() as connection:
+            connection.execute(
+                "INSERT INTO embedders (fingerprint, n_dims) VALUES (?, ?) ON CONFLICT DO NOTHING",
+                (fingerprint, n_dims),
+            )
+            query = "SELECT id FROM embedders WHERE fingerprint = ?"
+            self._embedder = int(connection.execute(query, (fingerprint,)).fetchone()[0])
+
+    # --- the queue ---
+
+    def recover(self) -> None:
+        """Put back into the queue what a stop interrupted, a newer parser may read, or has no vectors."""
+        with self._database.write() as connection:
+            blamed = f"state = 'parsing' AND n_attempts >= {MAX_ATTEMPTS}"
+            connection.execute(
+                f"DELETE FROM chunks WHERE document_id IN (SELECT id FROM documents WHERE {blamed})"
+            )
+            connection.execute(
+                "UPDATE documents SET state = 'crashed', updated_s = ?, n_attempts = 0, n_chunks = 0, "
+                f"sha256 = '', parser_version = ?, reason = ? WHERE {blamed}",
+                (
+                    time.time(),
+                    self._parser_version,
+                    "the appliance stopped several times while it read this file",
+                ),
+            )
+            connection.execute(
+                f"UPDATE documents SET state = 'waiting', reason = '' WHERE state IN {_QUEUED} "
+                "OR (state <> 'ready' AND parser_version <> ?) "
+                "OR id IN (SELECT document_id FROM chunks c WHERE NOT EXISTS "
+                "(SELECT 1 FROM vectors v WHERE v.chunk_id = c.id AND v.embedder_id = ?))",
+                (self._parser_version, self._embedder),
+            )
+
+    def waiting(self) -> list[tuple[int, str]]:
+        """Return (document id, path) of what waits, in the order it came."""
+        with self._database.read() as connection:
+            query = "SELECT id, path FROM documents WHERE state = 'waiting' ORDER BY queued_s, id"
+            return [(row["id"], os.fsdecode(row["path"])) for row in connection.execute(query)]
+
+    def waiting_path(self, id: int) -> str | None:
+        """Return where a document is, or None when it does not wait any more."""
+        with self._database.read() as connection:
+            row = connection.execute(
+                "SELECT path FROM documents WHERE id = ? AND state = 'waiting'", (id,)
+            ).fetchone()
+        return os.fsdecode(row["path"]) if row else None
+
+    def n_queued(self) -> int:
+        """Return the number of documents that wait or are worked on."""
+        with self._database.read() as connection:
+            query = f"SELECT count(*) FROM documents WHERE state IN {_QUEUED}"
+            return int(connection.execute(query).fetchone()[0])
+
+    def path_of(self, id: int) -> str | None:
+        """Return where the document is now, or None when it is gone."""
+        with self._database.read() as connection:
+            row = connection.execute("SELECT path FROM documents WHERE id = ?", (id,)).fetchone()
+        return os.fsdecode(row["path"]) if row else None
+
+    def advance(self, id: int, stage: Stage) -> None:
+        """Show what is being done with a document."""
+        attempts = "n_attempts + 1" if stage is Stage.PARSING else "0"
+        with self._database.write() as connection:
+            connection.execute(
+                f"UPDATE documents SET state = ?, reason = '', n_attempts = {attempts}, updated_s = ? "
+                "WHERE id = ?",
+                (stage.value, time.time(), id),
+            )
+
+    # --- the sweep ---
+
+    def entries(self) -> dict[str, Entry]:
+        """Return every document by path."""
+        with self._database.read() as connection:
+            rows = connection.execute(
+                "SELECT id, path, size, mtime_ns, inode, uid, gid, mode, sha256, "
+                f"state IN {_QUEUED} AS queued FROM documents"
+            ).fetchall()
+        return {os.fsdecode(row[1]): Entry(row[0], FileStat(*row[2:8]), row[8], bool(row[9])) for row in rows}
+
+    def apply(self, changes: Changes, folders: Mapping[str, FileStat]) -> None:
+        """Write down what a sweep found, except what is gone; new and changed documents wait to be read."""
+        now = time.time()
+        with self._database.write() as connection:
+            _replace_folders(connection, folders)
+            for (old, new), stat in changes.moved.items():
+                connection.execute(
+                    "UPDATE documents SET path = ?, folder = ? WHERE path = ?",
+                    (os.fsencode(new), _folder_of(new), os.fsencode(old)),
+                )
+                _set_stat(connection, new, stat)
+            for path, stat in changes.refreshed.items():
+                _set_stat(connection, path, stat)
+            for path, stat in changes.changed.items():
+                _set_stat(connection, path, stat)
+                connection.execute(
+                    "UPDATE documents SET state = 'waiting', reason = '', queued_s = ?, updated_s = ?, "
+                    "n_attempts = 0 WHERE path = ?",
+                    (now, now, os.fsencode(path)),
+                )
+            connection.executemany(
+                "INSERT INTO documents (path, folder, size, mtime_ns, inode, uid, gid, mode, state, added_s, "
+                "updated_s, queued_s) VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'waiting', ?, ?, ?)",
+                [
+                    (os.fsencode(path), _folder_of(path), *_columns(stat), now, now, now)
+                    for path, stat in sorted(changes.new.items())
+                ],
+            )
+
+    def remove(self, paths: Iterable[str]) -> None:
+        """Forget documents, with their chunks, words and vectors."""
+        with self._database.write() as connection:
+            for path in paths:
+                connection.execute("DELETE FROM documents WHERE path = ?", (os.fsencode(path),))
+
+    # --- finished work ---
+
+    def finish(self, id: int, version: Version) -> bool:
+        """Replace a document's version in one commit.
+
+        Returns:
+            False when the document is gone, or was sent back to the queue meanwhile; nothing is written then.
+        """
+        stat = version.stat
+        with self._database.write() as connection:
+            done = connection.execute(
+                "UPDATE documents SET size = ?, mtime_ns = ?, inode = ?, uid = ?, gid = ?, mode = ?, "
+                "sha256 = ?, state = ?, reason = ?, format = ?, title = ?, n_pages = ?, n_chunks = ?, "
+                "parser_version = ?, n_attempts = 0, updated_s = ? WHERE id = ? AND state IN ('parsing', 'embedding')",
+                (
+                    *_columns(stat), version.sha256, version.state, _clean(version.reason), version.format,
+                    _clean(version.title), version.n_pages, len(version.chunks), self._parser_version,
+                    time.time(), id,
+                ),
+            )  # fmt: skip
+            if done.rowcount == 0:
+                return False
+            connection.execute("DELETE FROM chunks WHERE document_id = ?", (id,))
+            self._add_chunks(connection, id, version)
+        return True
+
+    def known_vectors(self, digests: Sequence[bytes]) -> dict[bytes, NDArray[np.float32]]:
+        """Return the vectors of texts that were embedded already, by `digest_of` the text."""
+        query = (
+            "SELECT v.vector FROM chunks c JOIN vectors v ON v.chunk_id = c.id AND v.embedder_id = ? "
+            "WHERE c.digest = ? LIMIT 1"
+        )
+        known = {}
+        with self._database.read() as connection:
+            for digest in digests:
+                if row := connection.execute(query, (self._embedder, digest)).fetchone():
+                    known[digest] = np.frombuffer(row[0], STORED_DTYPE).astype(np.float32)
+        return known
+
+    def _add_chunks(self, connection: sqlite3.Connection, id: int, version: Version) -> None:
+        vectors = version.vectors.astype(STORED_DTYPE)
+        for ordinal, (chunk, vector) in enumerate(zip(version.chunks, vectors, strict=True)):
+            heading = " › ".join(part for part in (version.title, *chunk.locator.heading) if part)
+            added = connection.execute(
+                "INSERT INTO chunks (document_id, ordinal, text, heading, locator, n_tokens, flags, digest) "
+                "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                (
+                    id, ordinal, _clean(chunk.text), _clean(heading), json.dumps(chunk.locator.to_json()),
+                    chunk.n_tokens, json.dumps(sorted(chunk.flags)), digest_of(chunk.embed_text),
+                ),
+            )  # fmt: skip
+            connection.execute(
+                "INSERT INTO vectors (chunk_id, embedder_id, vector) VALUES (?, ?, ?)",
+                (added.lastrowid, self._embedder, vector.tobytes()),
+            )
+
+
+def digest_of(text: str) -> bytes:
+    """Return the digest under which a text's vector is found again."""
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
+def _replace_folders(connection: sqlite3.Connection, folders: Mapping[str, FileStat]) -> None:
+    found = {(os.fsencode(path), s.uid, s.gid, s.mode) for path, s in folders.items()}
+    known = {tuple(row) for row in connection.execute("SELECT path, uid, gid, mode FROM folders")}
+    if found != known:
+        connection.execute("DELETE FROM folders")
+        connection.executemany("INSERT INTO folders (path, uid, gid, mode) VALUES (?, ?, ?, ?)", found)
+
+
+def _set_stat(connection: sqlite3.Connection, path: str, stat: FileStat) -> None:
+    connection.execute(
+        "UPDATE documents SET size = ?, mtime_ns = ?, inode = ?, uid = ?, gid = ?, mode = ? WHERE path = ?",
+        (*_columns(stat), os.fsencode(path)),
+    )
+
+
+def _columns(stat: FileStat) -> tuple[int, ...]:
+    return (stat.size, stat.mtime_ns, stat.inode, stat.uid, stat.gid, stat.mode)
+
+
+def _folder_of(path: str) -> bytes:
+    return os.path.dirname(os.fsencode(path))
+
+
+def _clean(text: str) -> str:
+    """Return the text without lone surrogates, which SQLite cannot hold."""
+    return text.encode("utf-8", "replace").decode("utf-8")
