@@ -33,7 +33,6 @@ from tui.widgets.welcome import Welcome
 # A long conversation makes every key press slower (parllama#17): older turns leave the screen only.
 MAX_TURNS = 50
 _MAX_QUESTION = 20_000  # characters, appliance.api.schema.AskRequest
-_PASSAGE_KEYS = ",".join(f"alt+{n}" for n in range(1, 10))
 
 
 class ChatScreen(Screen[None]):

@@ -27,7 +27,6 @@ from tui.widgets.documents_table import MAX_ROWS, DocumentsTable
 from tui.widgets.status_line import StatusLine
 
 _RETRY_S = 1.5
-_IDLE = {"ready"}
 
 
 class DocumentsScreen(Screen[None]):

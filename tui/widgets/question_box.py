@@ -55,6 +55,10 @@ class QuestionBox(TextArea):
         self.load_text(question + self.text)
         self.move_cursor(self.document.end)
 
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Offer reading only when there is something to read."""
+        return action != "read" or bool(self.screen.query("Turn"))
+
     def action_read(self) -> None:
         """Go to the last answer."""
         self.post_message(ReadAnswer())
