@@ -1,0 +1,145 @@
+"""A model of scripted tokens with an honest KV cache: it enters where production passes `Llama`.
+
+Tokens are bytes and two control tokens. What it answers depends on every token that its cache holds for the
+sequence, so an answer comes out right only if the cache was kept right.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Sequence
+from threading import Event
+
+from appliance.engine.model import Chunk, Outcome
+from appliance.engine.sampling import Stage
+
+START, END = 256, 257
+CONTROL = {START: "<|im_start|>", END: "<|im_end|>"}
+
+
+def letters(tokens: Sequence[int]) -> int:
+    """Answer with a letter that depends on all tokens before it; never ends."""
+    return ord("a") + zlib.crc32(repr(list(tokens)).encode()) % 26
+
+
+def saying(text: str) -> Callable[[Sequence[int]], int]:
+    """Answer with a fixed text, then end the turn; the text starts after the prompt's last newline."""
+    script = [*text.encode(), END]
+
+    def answer(tokens: Sequence[int]) -> int:
+        newline = max(at for at, token in enumerate(tokens) if token == ord("\n"))
+        return script[len(tokens) - newline - 1]
+
+    return answer
+
+
+class ScriptedSampler:
+    def __init__(self, model: ScriptedModel) -> None:
+        self._model = model
+        model.n_open_samplers += 1
+
+    def sample(self, index: int) -> int:
+        return self._model.answer(self._model.outputs[index])
+
+    def close(self) -> None:
+        self._model.n_open_samplers -= 1
+
+
+class ScriptedModel:
+    """See the module.
+
+    Attributes:
+        lanes: slot → its cells, in order; a cell is (identity, token), shared by copies.
+        steps: the chunks of every step computed.
+        gate: a step waits here before it computes, unless it is aborted.
+        outcomes: outcomes to return instead of computing, first first.
+    """
+
+    can_trim = True
+    chat_template = None
+    bos = None
+    bos_text = eos_text = ""
+    control = CONTROL
+    eog = frozenset({END})
+    device = "scripted"
+
+    def __init__(
+        self, answer: Callable[[Sequence[int]], int] = letters, n_ctx: int = 1000, n_slots: int = 8
+    ) -> None:
+        self.answer = answer
+        self.n_ctx = self.max_context = n_ctx
+        self.n_slots = n_slots
+        self.lanes: dict[int, list[tuple[int, int]]] = {slot: [] for slot in range(n_slots)}
+        self.steps: list[list[Chunk]] = []
+        self.outputs: dict[int, list[int]] = {}
+        self.outcomes: list[Outcome] = []
+        self.n_open_samplers = 0
+        self.gate = Event()
+        self.gate.set()
+        self.entered = Event()
+        self._aborted = False
+        self._n_cells = 0
+
+    @property
+    def n_used(self) -> int:
+        return len({cell for lane in self.lanes.values() for cell in lane})
+
+    def tokenise(self, text: str, special: bool) -> list[int]:
+        tokens = list(text.encode())
+        for token, name in CONTROL.items() if special else ():
+            spelled = list(name.encode())
+            for at in range(len(tokens) - len(spelled), -1, -1):
+                if tokens[at : at + len(spelled)] == spelled:
+                    tokens[at : at + len(spelled)] = [token]
+        return tokens
+
+    def piece(self, token: int) -> bytes:
+        return b"" if token in CONTROL else bytes([token])
+
+    def sampler(self, stages: Sequence[Stage]) -> ScriptedSampler:
+        return ScriptedSampler(self)
+
+    def decode(self, chunks: Sequence[Chunk]) -> Outcome:
+        self.entered.set()
+        while not self.gate.wait(0.01):
+            if self._aborted:
+                return Outcome.ABORTED
+        if self.outcomes:
+            return self.outcomes.pop(0)
+        if self.n_used + sum(len(chunk.tokens) for chunk in chunks) > self.n_ctx:
+            return Outcome.NO_ROOM
+        self.steps.append(list(chunks))
+        self.outputs = {}
+        index = -1
+        for chunk in chunks:
+            lane = self.lanes[chunk.slot]
+            assert chunk.position == len(lane), (
+                f"slot {chunk.slot}: {chunk.position} after {len(lane)} tokens"
+            )
+            for token in chunk.tokens:
+                lane.append((self._n_cells, token))
+                self._n_cells += 1
+            index += len(chunk.tokens)
+            if chunk.wants_logits:
+                self.outputs[index] = [token for _, token in lane]
+        return Outcome.DONE
+
+    def seq_rm(self, slot: int, start: int, end: int) -> bool:
+        assert end == -1
+        if start > 0 and not self.can_trim:
+            return False
+        del self.lanes[slot][max(start, 0) :]
+        return True
+
+    def seq_cp(self, source: int, target: int, end: int) -> None:
+        assert not self.lanes[target], "llama.cpp would mix the two sequences"
+        self.lanes[target] = self.lanes[source][:end]
+
+    def seq_pos_max(self, slot: int) -> int:
+        return len(self.lanes[slot]) - 1
+
+    def abort(self) -> None:
+        self._aborted = True
+
+    def clear_abort(self) -> None:
+        self._aborted = False

@@ -1,0 +1,156 @@
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from appliance.engine.model import Chunk, Outcome
+from appliance.engine.slots import Slot, Slots, common_prefix
+from tests.engine.scripted_model import ScriptedModel
+
+
+def cache(n_slots: int = 4, n_cells: int = 100) -> tuple[Slots, ScriptedModel]:
+    model = ScriptedModel(n_ctx=n_cells, n_slots=n_slots)
+    return Slots(n_slots, n_cells, model), model
+
+
+def compute(slots: Slots, model: ScriptedModel, slot: Slot, tokens: list[int]) -> None:
+    assert model.decode([Chunk(slot.index, len(slot.tokens), tokens, True)]) is Outcome.DONE
+    slots.extend(slot, tokens)
+
+
+def hold(slots: Slots, model: ScriptedModel, tokens: list[int], n_reserved: int | None = None) -> Slot:
+    """Run a sequence of these tokens; it stays busy."""
+    slot = slots.place(tokens, n_reserved or len(tokens))
+    assert slot is not None
+    compute(slots, model, slot, tokens[len(slot.tokens) :])
+    return slot
+
+
+def agree(slots: Slots, model: ScriptedModel) -> bool:
+    """Whether slots and cache know of the same tokens and the same number of cells."""
+    held = {slot.index: slot.tokens for slot in slots.slots}
+    return slots.n_used == model.n_used and held == {
+        index: [token for _, token in lane] for index, lane in model.lanes.items()
+    }
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "expected"),
+    [([], [], 0), ([1], [2], 0), ([1, 2], [1, 2], 2), ([1, 2, 3], [1, 2, 4], 2), ([1, 2, 3], [1, 2], 2)],
+)
+def test_common_prefix(a: list[int], b: list[int], expected: int) -> None:
+    assert common_prefix(a, b) == expected
+
+
+def test_follow_up_takes_its_own_slot_with_all_it_holds() -> None:
+    slots, model = cache()
+    first = hold(slots, model, [1, 2, 3, 4])
+    slots.release(first)
+    again = slots.place([1, 2, 3, 4, 5, 6], 8)
+    assert again is first
+    assert again.tokens == [1, 2, 3, 4]
+
+
+def test_last_prompt_token_is_always_computed() -> None:
+    slots, model = cache()
+    slots.release(hold(slots, model, [1, 2, 3]))
+    slot = slots.place([1, 2, 3], 5)
+    assert slot is not None
+    assert slot.tokens == [1, 2]
+    assert agree(slots, model)
+
+
+def test_prefix_in_a_busy_slot_is_shared_and_costs_no_cells() -> None:
+    slots, model = cache(n_cells=12)
+    hold(slots, model, [1, 2, 3, 4, 5, 6], n_reserved=8)
+    other = slots.place([1, 2, 3, 4, 9, 9], 8)  # 8 cells promised, 4 of the next 8 shared: 12 in all
+    assert other is not None
+    assert other.tokens == [1, 2, 3, 4]
+    assert slots.n_used == model.n_used == 6
+    compute(slots, model, other, [9, 9])
+    assert agree(slots, model)
+
+
+def test_short_common_start_is_copied_and_the_long_conversation_kept() -> None:
+    slots, model = cache()
+    long = hold(slots, model, [1, 2, 3, 4, 5, 6, 7, 8])
+    slots.release(long)
+    other = hold(slots, model, [1, 2, 9])
+    assert other is not long
+    assert long.tokens == [1, 2, 3, 4, 5, 6, 7, 8]
+    assert agree(slots, model)
+
+
+def test_oldest_idle_slot_is_dropped_first_and_only_when_its_cells_are_needed() -> None:
+    slots, model = cache(n_cells=20)
+    for start in (10, 20, 30):
+        slots.release(hold(slots, model, [start, start + 1, start + 2, start + 3, start + 4]))
+    hold(slots, model, [40, 41, 42, 43, 44, 45])  # 15 held + 6 > 20
+    assert [slot.tokens[:1] for slot in slots.slots] == [[], [20], [30], [40]]
+    assert agree(slots, model)
+
+
+def test_request_waits_when_running_ones_were_promised_the_cells() -> None:
+    slots, model = cache(n_cells=20)
+    running = hold(slots, model, [1, 2], n_reserved=15)
+    assert slots.place([5, 6], 6) is None
+    assert agree(slots, model)
+    slots.release(running)
+    assert slots.place([5, 6], 6) is not None
+
+
+def test_request_waits_when_every_slot_is_busy() -> None:
+    slots, model = cache(n_slots=1)
+    hold(slots, model, [1, 2])
+    assert slots.place([1, 2, 3], 4) is None
+
+
+def test_broken_off_step_is_read_back_from_the_cache() -> None:
+    slots, model = cache()
+    slot = hold(slots, model, [1, 2, 3], n_reserved=10)
+    model.decode([Chunk(slot.index, 3, [4, 5], True)])  # two of four got in
+    slots.reread(slot, [4, 5, 6, 7])
+    assert slot.tokens == [1, 2, 3, 4, 5]
+    assert agree(slots, model)
+
+
+def test_model_that_cannot_trim_shares_only_whole_slots() -> None:
+    model = ScriptedModel()
+    model.can_trim = False
+    slots = Slots(2, 100, model, can_trim=False)
+    slots.release(hold(slots, model, [1, 2, 3, 4]))
+    whole = slots.place([1, 2, 3, 4, 5], 6)
+    assert whole is not None
+    assert whole.tokens == [1, 2, 3, 4]
+    slots.release(whole)
+    other = slots.place([1, 2, 9], 6)
+    assert other is not None
+    assert other.tokens == []
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_cells_are_never_overdrawn_nor_lost_on_a_random_walk(seed: int) -> None:
+    chance = random.Random(seed)
+    slots, model = cache(n_slots=6, n_cells=60)
+    busy: list[tuple[Slot, list[int]]] = []
+    n_shared = 0
+    for _ in range(300):
+        prompt = [chance.choice((1, 2)) for _ in range(chance.randint(1, 20))]
+        n_reserved = len(prompt) + chance.randint(1, 10)
+        if chance.random() < 0.5 and (slot := slots.place(prompt, n_reserved)) is not None:
+            assert slot.tokens == prompt[: len(slot.tokens)]
+            n_shared += len(slot.tokens)
+            left = prompt[len(slot.tokens) :] + [3] * (n_reserved - len(prompt))
+            busy.append((slot, left))
+        for slot, left in busy:
+            chunk = left[: chance.randint(0, 4)]
+            if chunk:
+                compute(slots, model, slot, chunk)  # fails if the cache has no room
+                del left[: len(chunk)]
+        for entry in [entry for entry in busy if not entry[1] or chance.random() < 0.05]:
+            slots.release(entry[0])
+            busy.remove(entry)
+        assert agree(slots, model)
+        assert slots.n_used <= 60
+    assert n_shared > 100
