@@ -42,7 +42,18 @@ class CompileApart:
             python = Path(folder) / "bin" / "python"
             progress("fetching torch and sentence-transformers (1 GB or more, a few minutes)", 1, _STEPS)
             index = ["--extra-index-url", self.torch_index] if self.torch_index else []
-            _run([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *index, *requirements()])
+            _run(
+                [
+                    python,
+                    "-m",
+                    "pip",
+                    "install",
+                    "--quiet",
+                    "--disable-pip-version-check",
+                    *index,
+                    *requirements(),
+                ]
+            )
             progress("compiling", 2, _STEPS)
             _run([python, "-m", "models.compile_embedder", source.absolute(), target.absolute()])
             progress("compiled", _STEPS, _STEPS)
@@ -65,4 +76,3 @@ def _run(command: list[str | Path]) -> None:
     if ended.returncode != 0:
         end = "\n".join((ended.stdout + ended.stderr).splitlines()[-_ERROR_LINES:])
         raise CompileError(f"{Path(command[0]).name} {' '.join(map(str, command[1:4]))} failed:\n{end}")
-

@@ -155,8 +155,11 @@ class SentenceTransformersEmbedder:
                 f"{folder}: no sentence-transformers model; `appliance model pull` fetches it"
             )
         self._lock = threading.Lock()  # its tokenizer is re-configured by each call
-        self._model: Any = SentenceTransformer(str(folder), local_files_only=True)
         self._spans = _Spans(_open_tokenizer(folder))
+        try:
+            self._model: Any = SentenceTransformer(str(folder), local_files_only=True)
+        except Exception as error:  # whatever the folder's parts make transformers raise
+            raise ModelFileError(f"{folder}: sentence-transformers cannot load it: {error}") from error
         window = self._model.max_seq_length
         if window is None:
             raise ModelFileError(f"{folder}: names no window (max_seq_length in sentence_bert_config.json)")

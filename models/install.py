@@ -24,7 +24,9 @@ Compile = Callable[[Path, Path, Progress], object]
 
 def can_compile_here() -> bool:
     """Tell whether this interpreter has the packages for compiling."""
-    return all(importlib.util.find_spec(name) for name in ("torch", "sentence_transformers", "onnx", "onnxscript"))
+    return all(
+        importlib.util.find_spec(name) for name in ("torch", "sentence_transformers", "onnx", "onnxscript")
+    )
 
 
 def compile_here(source: Path, target: Path, progress: Progress) -> object:
