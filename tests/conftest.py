@@ -15,7 +15,6 @@ os.environ["ORT_DISABLE_TELEMETRY"] = "1"
 os.environ["HF_HUB_OFFLINE"] = "1"
 
 
-
 def _stay_on_this_machine(event: str, arguments: tuple[Any, ...]) -> None:
     """Refuse connections to anything but unix sockets and loopback."""
     if event != "socket.connect":
