@@ -110,7 +110,7 @@ def _is_plausible(page: Page | None) -> bool:
     if page is None:
         return False
     chars = [ch for line in page.lines for cell in line.cells for ch in cell if not ch.isspace()]
-    if len(chars) < (MIN_PAGE_CHARS if page.has_image else 1):
+    if not chars or (page.has_image and sum(len(line.text) for line in page.lines) < MIN_PAGE_CHARS):
         return False
     odd = sum(ch == "\ufffd" or "\ue000" <= ch <= "\uf8ff" for ch in chars)
     words = sum(ch.isalnum() or not ch.isascii() for ch in chars)

@@ -1,0 +1,313 @@
+"""Units to chunks: pieces that fit the embedder, cut where the document's structure cuts. Pure, linear in the text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from ingest.locator import Locator
+from ingest.unit import Unit, UnitKind
+
+MIN_MAX_TOKENS = 16
+TINY = 24  # tokens; a section this short joins the next rather than become a chunk that says nothing
+CONTEXT_SHARE = 0.25  # of max_tokens, at most, for title and headings in front of what is embedded
+HEADER_SHARE = 0.4  # of max_tokens, at most, for a table's repeated header
+CUT_SHARE = 0.25  # of a too long sentence's piece that may stay empty so that the cut falls between words
+SENTENCE_END = re.compile(r"(?<=[.!?])[\"'”’)\]]{0,3}\s+|(?<=[。！？])|\n")
+PATH = " › "
+
+
+class Tokenizer(Protocol):
+    """The embedder's way of counting; special tokens are not counted."""
+
+    def count_tokens(self, text: str) -> int:
+        """Return how many tokens a text has."""
+        ...
+
+    def token_spans(self, text: str) -> list[tuple[int, int]]:
+        """Return each token's (start, end) in characters, in order."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """One indexed piece.
+
+    Attributes:
+        text: what is shown and quoted.
+        n_tokens: of `text`.
+        embed_text: `text` with title and heading path in front, at most `max_tokens` long.
+        flags: of all units in it.
+    """
+
+    text: str
+    locator: Locator
+    n_tokens: int
+    embed_text: str
+    flags: frozenset[str] = frozenset()
+
+
+@dataclass(slots=True)
+class _Draft:
+    """A chunk being filled: its texts, the units they come from, and what they cost."""
+
+    texts: list[str] = field(default_factory=list)
+    units: list[Unit] = field(default_factory=list)
+    costs: list[int] = field(default_factory=list)
+    header: str = ""
+
+    @property
+    def n_tokens(self) -> int:
+        return sum(self.costs)
+
+    def add(self, text: str, unit: Unit, cost: int) -> None:
+        self.texts.append(text)
+        self.units.append(unit)
+        self.costs.append(cost + 1)  # 1 for the line end, which some tokenizers count
+
+    def trailing_headings(self) -> _Draft:
+        """Take the headings off the end: they belong to what follows."""
+        taken = _Draft()
+        n_kept = len(self.units)
+        while n_kept and self.units[n_kept - 1].kind is UnitKind.HEADING:
+            n_kept -= 1
+        for text, unit, cost in zip(self.texts[n_kept:], self.units[n_kept:], self.costs[n_kept:], strict=True):
+            taken.add(text, unit, cost - 1)
+        del self.texts[n_kept:], self.units[n_kept:], self.costs[n_kept:]
+        return taken
+
+
+def cut(units: Iterable[Unit], tokenizer: Tokenizer, max_tokens: int, title: str = "") -> list[Chunk]:
+    """Cut a document into chunks, in order.
+
+    A chunk keeps to one section and one page, unless the section is tiny or the pages are estimates; a heading stays
+    with what follows it; rows stay whole and carry their table's header; nothing is left out.
+
+    Args:
+        max_tokens: of `embed_text`, at least 16.
+        title: of the document, for `embed_text`.
+    """
+    if max_tokens < MIN_MAX_TOKENS:
+        raise ValueError(f"max_tokens is {max_tokens}, must be {MIN_MAX_TOKENS} or more")
+    return list(_Cutter(tokenizer, max_tokens, title).chunks(units))
+
+
+class _Cutter:
+    """One document being cut."""
+
+    def __init__(self, tokenizer: Tokenizer, max_tokens: int, title: str) -> None:
+        self._tokenizer = tokenizer
+        self._max_tokens = max_tokens
+        self._title = title
+        self._draft = _Draft()
+        self._rooms: dict[tuple[str, ...], int] = {}
+        self._headers: dict[str, tuple[str, int]] = {}
+
+    def chunks(self, units: Iterable[Unit]) -> Iterator[Chunk]:
+        """Fill drafts with units; each full one becomes a chunk."""
+        for unit in self._with_long_headers(units):
+            cost = self._tokenizer.count_tokens(unit.text)
+            if self._draft.units and not self._fits(unit, cost):
+                yield from self._next(unit)
+            yield from self._place(unit, cost)
+        yield from self._finished(self._draft)
+
+    def _with_long_headers(self, units: Iterable[Unit]) -> Iterator[Unit]:
+        """Put a header that is too long to be repeated in full in front of its table, once."""
+        for unit in units:
+            is_new = unit.header not in self._headers
+            if unit.header and is_new and self._header(unit.header)[0] != unit.header:
+                yield Unit(unit.header, unit.locator, UnitKind.PARAGRAPH, flags=unit.flags)
+            if unit.text.strip():
+                yield unit
+
+    def _fits(self, unit: Unit, cost: int) -> bool:
+        """Tell whether the unit may join the draft: there is room, and the document's structure does not part them."""
+        draft = self._draft
+        first, last = draft.units[0], draft.units[-1]
+        if draft.n_tokens + self._header_cost(unit) + cost + 1 > self._room(first):
+            return False
+        if not _same_page(first, unit) or first.flags != unit.flags:
+            return False
+        if unit.locator.heading == last.locator.heading or last.kind is UnitKind.HEADING:
+            return True
+        return draft.n_tokens < TINY
+
+    def _next(self, unit: Unit) -> Iterator[Chunk]:
+        """Finish the draft and begin another; headings at its end go with what follows on the same page."""
+        done, self._draft = self._draft, _Draft()
+        if _same_page(done.units[-1], unit) and done.units[-1].flags == unit.flags:
+            carried = done.trailing_headings()
+            if carried.n_tokens * 2 <= self._room(unit):
+                self._draft = carried
+            else:
+                yield from self._finished(done)
+                done = carried
+        yield from self._finished(done)
+
+    def _place(self, unit: Unit, cost: int) -> Iterator[Chunk]:
+        """Put a unit into the draft, cut to as many pieces as it needs."""
+        first = self._room(self._draft.units[0] if self._draft.units else unit)
+        first -= self._draft.n_tokens + self._header_cost(unit) + 1
+        if cost <= first:
+            self._put(unit, unit.text, cost)
+            return
+        rest = self._room(unit) - self._header(unit.header)[1] - 2
+        if first * 2 < rest:
+            yield from self._finish()
+            first = rest
+        for i, text in enumerate(self._pieces(unit.text, first, rest)):
+            if i:
+                yield from self._finish()
+            self._put(unit, text, self._tokenizer.count_tokens(text))
+
+    def _finish(self) -> Iterator[Chunk]:
+        done, self._draft = self._draft, _Draft()
+        yield from self._finished(done)
+
+    def _put(self, unit: Unit, text: str, cost: int) -> None:
+        header, header_cost = self._header(unit.header)
+        if header and header != self._draft.header:
+            self._draft.add(header, unit, header_cost)
+            self._draft.header = header
+        self._draft.add(text, unit, cost)
+
+    def _room(self, unit: Unit) -> int:
+        """Return the tokens for text in a chunk that begins with this unit."""
+        path = unit.locator.heading
+        if path not in self._rooms:
+            n_context = self._tokenizer.count_tokens(self._context(path, ()))
+            self._rooms[path] = self._max_tokens - n_context - 1
+        return self._rooms[path]
+
+    def _context(self, path: Sequence[str], shown: Sequence[str]) -> str:
+        """Return title and headings that the text itself does not show, outermost first, within their share."""
+        parts = [part for part in dict.fromkeys((self._title, *path)) if part and part not in shown]
+        return self._first_tokens(PATH.join(parts), int(self._max_tokens * CONTEXT_SHARE))
+
+    def _header(self, header: str) -> tuple[str, int]:
+        """Return the header as it is repeated, and its tokens."""
+        if not header:
+            return "", 0
+        if header not in self._headers:
+            short = self._first_tokens(header, int(self._max_tokens * HEADER_SHARE))
+            self._headers[header] = short, self._tokenizer.count_tokens(short)
+        return self._headers[header]
+
+    def _header_cost(self, unit: Unit) -> int:
+        header, cost = self._header(unit.header)
+        return cost + 1 if header and header != self._draft.header else 0
+
+    def _first_tokens(self, text: str, n_tokens: int) -> str:
+        """Return the beginning of a text, at a token's end, that has at most `n_tokens` when counted alone."""
+        short, n_kept = text, n_tokens
+        while n_kept > 0 and self._tokenizer.count_tokens(short) > n_tokens:
+            spans = self._tokenizer.token_spans(text)
+            short = text[: spans[min(n_kept, len(spans)) - 1][1]].rstrip()
+            n_kept -= 1
+        return short if n_kept > 0 else ""
+
+    def _pieces(self, text: str, first: int, rest: int) -> list[str]:
+        """Cut a text at sentence ends into a piece of at most `first` tokens and others of at most `rest`."""
+        pieces: list[str] = []
+        start = n_used = 0
+        room = first
+        for at, n_tokens in self._sentences(text, max(1, min(first, rest))):
+            if n_used and n_used + n_tokens > room:
+                pieces.append(text[start:at])
+                start, n_used, room = at, 0, rest
+            n_used += n_tokens
+        pieces.append(text[start:])
+        return [piece.strip() for piece in pieces if piece.strip()]
+
+    def _sentences(self, text: str, limit: int) -> Iterator[tuple[int, int]]:
+        """Yield (start, tokens) of each sentence, and of each part of a sentence that is over the limit."""
+        ends = [match.end() for match in SENTENCE_END.finditer(text)]
+        start = 0
+        for end in [*ends, len(text)]:
+            sentence = text[start:end]
+            n_tokens = self._tokenizer.count_tokens(sentence)
+            if n_tokens <= limit:
+                yield start, n_tokens
+            else:
+                for offset, n_part in self._windows(sentence, limit):
+                    yield start + offset, n_part
+            start = end
+
+    def _windows(self, text: str, limit: int) -> Iterator[tuple[int, int]]:
+        """Yield (start, tokens) of parts of a long sentence, cut between words where that costs little."""
+        spans = self._tokenizer.token_spans(text)
+        i = 0
+        while i < len(spans):
+            j = _between_words(spans, i, min(i + limit, len(spans)), limit)
+            # Half a word may have more tokens alone than it had in its word.
+            while (n_tokens := self._tokenizer.count_tokens(_part(text, spans, i, j))) > limit and j - i > 1:
+                j -= max(1, (j - i) // 8)
+            yield (spans[i][0] if i else 0), n_tokens
+            i = j
+
+    def _finished(self, draft: _Draft) -> Iterator[Chunk]:
+        if not draft.units:
+            return
+        text = "\n".join(draft.texts)
+        locator = _merged(draft.units)
+        n_tokens = self._tokenizer.count_tokens(text)
+        context = self._context(locator.heading, draft.texts)
+        embed_text = f"{context}\n{text}" if context else text
+        if self._tokenizer.count_tokens(embed_text) > self._max_tokens:
+            embed_text = self._first_tokens(embed_text, self._max_tokens)
+        yield Chunk(text, locator, n_tokens, embed_text, frozenset().union(*(unit.flags for unit in draft.units)))
+
+
+def _between_words(spans: Sequence[tuple[int, int]], i: int, j: int, limit: int) -> int:
+    """Move the end of a window back to a gap between tokens, if one is near."""
+    if j == len(spans):
+        return j
+    for k in range(j, max(i + 1, j - int(limit * CUT_SHARE)) - 1, -1):
+        if spans[k][0] > spans[k - 1][1]:
+            return k
+    return j
+
+
+def _part(text: str, spans: Sequence[tuple[int, int]], i: int, j: int) -> str:
+    return text[spans[i][0] if i else 0 : spans[j][0] if j < len(spans) else len(text)]
+
+
+def _same_page(one: Unit, other: Unit) -> bool:
+    """Tell whether a citation of one's page is right for the other; estimated pages are no reason to cut."""
+    a, b = one.locator, other.locator
+    return a.page == b.page or (a.page_estimated and b.page_estimated)
+
+
+def _merged(units: Sequence[Unit]) -> Locator:
+    """Return the place of several units that stand one after the other."""
+    first = units[0].locator
+    body = [unit.locator for unit in units if unit.kind is not UnitKind.HEADING] or [units[-1].locator]
+    lines = [locator.lines for locator in (unit.locator for unit in units) if locator.lines]
+    return Locator(
+        page=first.page,
+        page_label=first.page_label,
+        page_estimated=first.page_estimated,
+        heading=_common([locator.heading for locator in body]),
+        rows=_row_span([locator.rows for locator in body if locator.rows]),
+        lines=(min(a for a, _ in lines), max(b for _, b in lines)) if lines else None,
+    )
+
+
+def _common(paths: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
+    shared = paths[0]
+    for path in paths[1:]:
+        n_same = 0
+        while n_same < min(len(shared), len(path)) and shared[n_same] == path[n_same]:
+            n_same += 1
+        shared = shared[:n_same]
+    return shared
+
+
+def _row_span(rows: Sequence[tuple[int, int]]) -> tuple[int, int] | None:
+    """Return first and last row; None for rows of several tables, whose numbers begin again."""
+    if not rows or any(b[0] < a[0] for a, b in zip(rows, rows[1:], strict=False)):
+        return None
+    return rows[0][0], rows[-1][1]
