@@ -15,6 +15,7 @@ from appliance.engine import wire
 log = logging.getLogger(__name__)
 
 N_LAST_LINES = 8  # of the child's stderr, for the reason of its death
+LAST_WORDS_S = 1.0  # and its stderr so long to be read to the end
 EXIT_S = 5.0  # a process whose socket has closed has so long to end by itself
 
 
@@ -88,7 +89,9 @@ class Child:
         finally:
             self.kill()
             code = await self._process.wait()
-            await self._listening
+            # A process of the child's own (a debugger, say) may hold its stderr open for ever.
+            await asyncio.wait([self._listening], timeout=LAST_WORDS_S)
+            self._listening.cancel()
         return "; ".join([_describe(code), *self._lines])
 
     async def _read_stderr(self) -> None:

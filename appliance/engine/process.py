@@ -175,7 +175,14 @@ class EngineProcess:
     # --- the child ---
 
     async def _watch(self) -> None:
-        """Keep a child running until it has failed for good."""
+        try:
+            await self._keep_running()
+        except Exception as error:
+            log.exception("the engine is no longer watched")
+            self._give_up(f"the engine's parent failed: {error}")
+
+    async def _keep_running(self) -> None:
+        """Start child after child until one has failed for good."""
         n_failed = n_quick = 0
         while True:
             started = monotonic()
@@ -205,13 +212,15 @@ class EngineProcess:
         self._child = child
         self._status = replace(self._status, pid=child.pid)
         self._spawned.set()
-        failure = ""
+        failure, end = "", ""
         try:
             while (message := await child.receive()) is not None:
                 failure = self._hear(child, message) or failure
         finally:
             was_ready = self._status.state == "ready"
             self._child = None
+            self._status = replace(self._status, state="restarting", pid=None)
+            self._settled.clear()
             end = await child.close()
         return was_ready, child.was_killed, failure or end
 
@@ -282,7 +291,6 @@ class EngineProcess:
         return inherited | ours | self._ladder.environment
 
     def _lose(self, reason: str) -> None:
-        self._settled.clear()
         n_restarts = self._status.n_restarts + 1
         self._status = replace(
             self._status, state="restarting", reason=reason, n_restarts=n_restarts, pid=None, device=""

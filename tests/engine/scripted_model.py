@@ -6,6 +6,7 @@ sequence, so an answer comes out right only if the cache was kept right.
 
 from __future__ import annotations
 
+import time
 import zlib
 from collections.abc import Callable, Sequence
 from threading import Event
@@ -53,6 +54,7 @@ class ScriptedModel:
         steps: the chunks of every step computed.
         gate: a step waits here before it computes, unless it is aborted.
         outcomes: outcomes to return instead of computing, first first.
+        step_s: what a step takes.
     """
 
     can_trim = True
@@ -74,6 +76,7 @@ class ScriptedModel:
         self.outputs: dict[int, list[int]] = {}
         self.outcomes: list[Outcome] = []
         self.n_open_samplers = 0
+        self.step_s = 0.0
         self.gate = Event()
         self.gate.set()
         self.entered = Event()
@@ -104,6 +107,7 @@ class ScriptedModel:
         while not self.gate.wait(0.01):
             if self._aborted:
                 return Outcome.ABORTED
+        time.sleep(self.step_s)
         if self.outcomes:
             return self.outcomes.pop(0)
         if self.n_used + sum(len(chunk.tokens) for chunk in chunks) > self.n_ctx:

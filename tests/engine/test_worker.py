@@ -144,6 +144,7 @@ def test_follow_up_pays_only_for_its_own_words() -> None:
 
 def test_users_share_a_prefix_that_another_is_using() -> None:
     model = ScriptedModel()
+    model.step_s = 0.002
     with worker(model, n_batch=300) as parent:
         parent.ask(1, "the same long passages " * 4 + "A?", max_tokens=300)
         parent.hear(1, Token)
@@ -215,6 +216,7 @@ def test_cancel_in_mid_prefill_breaks_the_step_off_and_frees_the_slot() -> None:
 
 def test_cancel_of_one_lets_the_step_of_the_others_finish() -> None:
     model = ScriptedModel()
+    model.step_s = 0.005
     with worker(model) as parent:
         parent.ask(1, "reader", max_tokens=200)
         parent.hear(1, Token)
@@ -247,6 +249,7 @@ def test_cancel_of_one_that_waits_and_of_one_that_is_unknown() -> None:
 
 def test_request_waits_until_the_cells_promised_to_others_are_free() -> None:
     model = ScriptedModel(n_ctx=400)
+    model.step_s = 0.001
     with worker(model) as parent:
         parent.ask(1, "a", max_tokens=200)
         parent.hear(1, Token)
