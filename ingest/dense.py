@@ -6,13 +6,9 @@ index that fails is replaced from it, without parsing or embedding.
 
 from __future__ import annotations
 
-import json
 import logging
-import os
 import random
 import re
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -28,8 +24,9 @@ from numpy.typing import NDArray
 
 from ingest.errors import DenseError, LibraryError
 from ingest.index_folder import IndexFacts, IndexFolder
+from ingest.index_probe import probe
 from ingest.library import Library
-from ingest.vectors import VectorLog
+from ingest.vector_log import VectorLog
 
 log = logging.getLogger(__name__)
 
@@ -38,14 +35,10 @@ GET_PAGE = 10_000  # `get` fails beyond 32,766 rows (chroma#1861)
 MIN_RESULTS = 64  # asked for at least: small n_results leave recall holes (chroma#1205)
 # Chroma's default search_ef of 100 is less than the candidates that retrieval may ask for.
 HNSW = {"space": "cosine", "ef_construction": 200, "ef_search": 256, "max_neighbors": 24}
-PROBE_TIMEOUT_S = (
-    120.0  # 100,000 vectors load in a few seconds; a hung opener hangs for minutes (chroma#7040)
-)
+
 N_SAMPLES = 16
 RETRY_S = 600.0  # between attempts to build an index that failed
 MIN_DEAD = 2000  # removed entries before dead nodes outnumbering live ones are worth a rebuild
-
-PACKAGE_ROOT = Path(__file__).resolve().parent.parent
 
 State = Literal["ready", "rebuilding", "off"]
 
@@ -60,7 +53,8 @@ class Index:
     def __init__(self, path: Path, collection: str) -> None:
         with _mapped():
             settings = Settings(anonymized_telemetry=False)
-            self._client = chromadb.PersistentClient(path=str(path), settings=settings)
+            # Any: ClientAPI, its declared type, lacks `close` and wants typed dicts.
+            self._client: Any = chromadb.PersistentClient(path=str(path), settings=settings)
             self._collection = self._client.get_or_create_collection(
                 collection, embedding_function=None, configuration={"hnsw": HNSW}
             )
@@ -239,29 +233,10 @@ class Dense:
         return "" if facts.clean else self._probe(facts)
 
     def _probe(self, facts: IndexFacts) -> str:
-        """Open the index in a child process, where a crash costs nothing; return what is wrong with it."""
         ids = sorted(self._vectors.ids())
         picked, vectors = self._vectors.vectors_of(random.sample(ids, min(N_SAMPLES, len(ids))))
-        task = {
-            "path": str(self._folder.path_of(facts)),
-            "collection": self._collection,
-            "samples": [[id, vector.tolist()] for id, vector in zip(picked, vectors, strict=True)],
-        }
-        try:
-            child = subprocess.run(
-                [sys.executable, "-P", "-m", "ingest.chroma_probe"],
-                input=json.dumps(task),
-                env=os.environ | {"PYTHONPATH": str(PACKAGE_ROOT)},
-                capture_output=True,
-                text=True,
-                timeout=PROBE_TIMEOUT_S,
-            )
-        except subprocess.TimeoutExpired:
-            return f"it was not closed in good order, and did not open within {PROBE_TIMEOUT_S:.0f} s"
-        if child.returncode == 0:
-            return ""
-        said = child.stderr.strip().splitlines()[-1:] or [f"exit status {child.returncode}"]
-        return f"it was not closed in good order, and is damaged ({said[0]})"
+        damage = probe(self._folder.path_of(facts), self._collection, picked, vectors)
+        return f"it was not closed in good order, and {damage}" if damage else ""
 
     def _rebuild(self, why: str) -> None:
         self.state, self.reason = "rebuilding", f"the index is built from the record: {why}"

@@ -155,7 +155,8 @@ class Intake:
         return replace(version, state=READY, chunks=chunks, vectors=self._embed(chunks))
 
     def _cut(self, parsed: Parsed) -> list[Chunk]:
-        raise NotImplementedError
+        max_tokens = min(self._options.chunk_tokens, self._embedder.max_tokens)
+        return cut(parsed.units, self._embedder, max_tokens, parsed.title)
 
     def _embed(self, chunks: Sequence[Chunk]) -> NDArray[np.float32]:
         """Embed what was not embedded before, in batches of texts of like length."""

@@ -130,7 +130,9 @@ class Ingest:
         os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), nice)
         while not self._stopping.is_set():
             wake.clear()
-            wake.wait(self._guarded(turn))
+            delay = self._guarded(turn)
+            if not self._stopping.is_set():  # a wake that `stop` gave before `clear` is lost, its flag is not
+                wake.wait(delay)
 
     def _guarded(self, turn: Callable[[], float]) -> float:
         """Run one turn; return the seconds until the next one."""

@@ -21,7 +21,7 @@ from ingest.chunk import Chunk
 from ingest.database import Database
 from ingest.folder import FileStat
 from ingest.sweep import Changes, Entry
-from ingest.vectors import STORED_DTYPE
+from ingest.vector_log import STORED_DTYPE
 
 MAX_ATTEMPTS = 5  # stops of the whole daemon during one file's parsing before that file is blamed
 

@@ -18,7 +18,8 @@ from ingest.library import Library
 from ingest.locator import Locator
 from ingest.record import READY, Record, Stage, Version
 from ingest.sweep import Changes
-from ingest.vectors import RecordVectors, VectorLog
+from ingest.vector_log import VectorLog
+from ingest.vectors import RecordVectors
 
 N_DIMS = 32
 FINGERPRINT = "Test Embedder/v1 (ünicode)"

@@ -9,16 +9,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from ingest.chunk import Chunk
 
 from ingest.access import Viewer
+from ingest.chunk import Chunk
 from ingest.errors import DiskFullError, LibraryError
 from ingest.folder import FileStat
 from ingest.library import Library
 from ingest.locator import Locator
 from ingest.record import READY, Record, Stage, Version, digest_of
 from ingest.sweep import Changes
-from ingest.vectors import RecordVectors, VectorLog
+from ingest.vector_log import VectorLog
+from ingest.vectors import RecordVectors
 from tests.ingest.hash_embedder import HashEmbedder
 
 ROOT = Viewer(0, frozenset())
@@ -263,8 +264,8 @@ def test_exact_search_follows_the_record(record: Record, library: Library) -> No
     VectorLog(library.database, EMBEDDER.fingerprint).prune(10_000)
     record.remove(["a.txt"])
     assert vectors.query(query, 10) == []
+    add(record, library, "b.txt", "x")
     with pytest.raises(LibraryError, match="shape"):
-        add(record, library, "b.txt", "x")
         vectors.query(np.ones(3, np.float32), 1)
 
 
@@ -335,7 +336,7 @@ def test_a_full_disk_is_named_and_changes_nothing(record: Record, library: Libra
 def test_a_damaged_file_is_refused_with_what_to_do(tmp_path: Path) -> None:
     path = tmp_path / "library.db"
     path.write_bytes(b"this is no database at all" * 1000)
-    with pytest.raises(LibraryError, match="damaged.*move library.db"):
+    with pytest.raises(LibraryError, match=r"damaged.*move library\.db"):
         Library(path)
 
 
@@ -345,7 +346,7 @@ def test_a_record_of_a_newer_version_is_refused(tmp_path: Path) -> None:
     with sqlite3.connect(path) as connection:
         connection.execute("UPDATE meta SET value = '999' WHERE key = 'schema_version'")
     connection.close()
-    with pytest.raises(LibraryError, match="newer appliance.*version 999"):
+    with pytest.raises(LibraryError, match=r"newer appliance.*version 999"):
         Library(path)
 
 

@@ -1,0 +1,125 @@
+"""Hints: that they come, that reading makes none, and that the watch says how it watches. Real inotify."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ingest.watch import Watch, file_system_of
+
+MOUNTINFO = """\
+22 1 254:0 / / rw,relatime shared:1 - ext4 /dev/vda rw
+30 22 0:30 / /srv/share rw shared:9 - cifs //server/share rw
+31 22 0:31 / /srv/my\\040files rw - nfs4 server:/x rw
+32 30 254:1 / /srv/share/local rw - xfs /dev/sdb rw
+33 22 0:33 / /home/u/remote rw - fuse.sshfs u@h: rw
+34 22 0:34 / /over rw - ext4 /dev/vdb rw
+35 34 0:35 / /over rw - overlay overlay rw
+"""
+
+
+class Watched:
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._hint = threading.Event()
+        self.watch = Watch(folder, self._hint.set)
+
+    def hinted(self) -> bool:
+        found = self._hint.wait(5)
+        self.settle()
+        return found
+
+    def settle(self) -> None:
+        """Let the tail of a burst pass."""
+        self._hint.clear()
+        while self._hint.wait(0.2):
+            self._hint.clear()
+
+    def silent(self) -> bool:
+        return not self._hint.wait(0.3)
+
+
+@pytest.fixture
+def watched(tmp_path: Path) -> Iterator[Watched]:
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    watched = Watched(folder)
+    watched.watch.start()
+    yield watched
+    watched.watch.stop()
+
+
+def test_whatever_happens_in_the_folder_is_hinted(watched: Watched, tmp_path: Path) -> None:
+    file = watched.folder / "a.txt"
+    file.write_text("x")
+    assert watched.hinted()
+    os.chmod(file, 0o600)
+    assert watched.hinted(), "rights decide who may see it"
+    file.rename(watched.folder / "b.txt")
+    assert watched.hinted()
+    (watched.folder / "b.txt").unlink()
+    assert watched.hinted()
+
+
+def test_our_own_reading_is_not_a_hint(watched: Watched) -> None:
+    (watched.folder / "a.txt").write_text("x")
+    watched.settle()
+    (watched.folder / "a.txt").read_text()
+    assert watched.silent()
+
+
+def test_a_folder_that_is_moved_in_is_watched_too(watched: Watched, tmp_path: Path) -> None:
+    (tmp_path / "tree" / "deep").mkdir(parents=True)
+    (tmp_path / "tree").rename(watched.folder / "tree")
+    assert watched.hinted()
+    (watched.folder / "tree" / "deep" / "a.txt").write_text("x")
+    assert watched.hinted()
+
+
+def test_it_says_how_it_watches(watched: Watched) -> None:
+    assert watched.watch.how in ("inotify", "polling every 5 s (overlay file system)")
+
+
+def test_a_folder_that_goes_and_comes_back_is_watched_again(watched: Watched) -> None:
+    shutil.rmtree(watched.folder)
+    watched.watch.check()
+    assert watched.watch.how == "polling every 5 s (the folder is missing)"
+    assert watched.watch.poll_s == 5.0
+    watched.folder.mkdir()
+    watched.watch.check()
+    watched.settle()
+    (watched.folder / "a.txt").write_text("x")
+    assert watched.hinted()
+
+
+def test_a_folder_that_is_replaced_by_another_is_watched_anew(watched: Watched, tmp_path: Path) -> None:
+    watched.folder.rename(tmp_path / "away")
+    watched.folder.mkdir()
+    watched.watch.check()
+    watched.settle()
+    (tmp_path / "away" / "b.txt").write_text("x")
+    assert watched.silent()
+    (watched.folder / "a.txt").write_text("x")
+    assert watched.hinted()
+
+
+def test_a_dead_observer_is_started_again(watched: Watched) -> None:
+    assert watched.watch._observer is not None
+    watched.watch._observer.stop()
+    watched.watch._observer.join()
+    watched.watch.check()
+    (watched.folder / "a.txt").write_text("x")
+    assert watched.hinted()
+
+
+@pytest.mark.parametrize(("folder", "kind"), [
+    ("/srv/documents", "ext4"), ("/srv/share/x", "cifs"), ("/srv/share", "cifs"), ("/srv/shared", "ext4"),
+    ("/srv/my files/x", "nfs4"), ("/srv/share/local/x", "xfs"), ("/home/u/remote", "fuse.sshfs"), ("/over/x", "overlay"),
+])  # fmt: skip
+def test_the_file_system_is_that_of_the_nearest_mount(folder: str, kind: str) -> None:
+    assert file_system_of(Path(folder), MOUNTINFO) == kind
