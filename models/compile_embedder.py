@@ -19,17 +19,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from models.card import CARD_FILE, MODEL_FILE, EmbedderCard, read_card
 from models.digest import Progress, sha256_of
-from models.embedder import (
-    CARD_FILE,
-    MODEL_FILE,
-    TOKENIZER_FILE,
-    WEIGHTS_FILE,
-    EmbedderCard,
-    OnnxEmbedder,
-    SentenceTransformersEmbedder,
-    read_card,
-)
+from models.embedder import TOKENIZER_FILE, WEIGHTS_FILE, OnnxEmbedder, SentenceTransformersEmbedder
 from models.errors import CompileError, ModelError
 from models.reference_texts import REFERENCE_TEXTS
 

@@ -9,19 +9,17 @@ import os
 import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, ValidationError
 from tokenizers import Encoding, Tokenizer
 
+from models.card import MODEL_FILE, read_card
 from models.digest import sha256_of
 from models.errors import CompileError, ModelFileError
 
-MODEL_FILE = "model.onnx"
 TOKENIZER_FILE = "tokenizer.json"
-CARD_FILE = "embedder.json"
 WEIGHTS_FILE = "model.safetensors"
 
 # Texts in one run. Beyond it padding costs more than batching gains: findings.md section 3.
@@ -54,27 +52,6 @@ class Embedder(Protocol):
     def token_spans(self, text: str) -> list[tuple[int, int]]:
         """Return (start, end) of each token in characters, in order, of the whole text."""
         ...
-
-
-class EmbedderCard(BaseModel):
-    """What the compiler knows of the model, kept beside it so that opening need not hash or guess.
-
-    Attributes:
-        source_sha256: of the weights the model was compiled from; compiling again keeps the fingerprint.
-        model_sha256: of model.onnx.
-        max_seq_length: tokens of one text, special tokens counted.
-    """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    name: str
-    precision: Literal["int8", "fp32"]
-    source_sha256: str
-    model_sha256: str
-    n_dims: int
-    max_seq_length: int
-    mean_cosine: float
-    min_cosine: float
 
 
 def open_embedder(folder: Path, backend: str = "onnx") -> Embedder:
@@ -204,24 +181,6 @@ class _Spans:
 def source_name(folder: Path) -> str:
     """Return the model's name of a source folder: `NAME/source`, as in the registry, or `NAME`."""
     return folder.parent.name if folder.name == "source" else folder.name
-
-
-def read_card(folder: Path) -> EmbedderCard:
-    """Read embedder.json of a compiled folder.
-
-    Raises:
-        CompileError: there is none.
-        ModelFileError: it cannot be read.
-    """
-    try:
-        return EmbedderCard.model_validate_json((folder / CARD_FILE).read_bytes())
-    except FileNotFoundError as error:
-        raise CompileError(
-            f"{folder}: no compiled embedder; an environment with the `compile` extra makes it: "
-            f"python -m models.compile_embedder {folder.parent / 'source'} {folder}"
-        ) from error
-    except (OSError, ValidationError) as error:
-        raise ModelFileError(f"{folder / CARD_FILE}: {error}; remove {folder} and compile again") from error
 
 
 def _open_tokenizer(folder: Path) -> Tokenizer:

@@ -16,9 +16,9 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from models.card import MODEL_FILE, read_card
 from models.catalogue import CatalogueModel, Role
 from models.digest import Progress, sha256_of
-from models.embedder import MODEL_FILE, read_card
 from models.errors import ModelError, ModelFileError, UnknownModelError
 from models.fetch import link_or_copy, weights_of
 from models.gguf import read_header

@@ -21,7 +21,7 @@ MAY_IMPORT = {
     "models": {"models"},
 }
 # The parts of `appliance` that the screen may know: the client side of the socket.
-TUI_MAY_KNOW = {"appliance.client", "appliance.api.schema", "appliance.errors"}
+TUI_MAY_KNOW = {"appliance.client", "appliance.api", "appliance.api.schema", "appliance.errors"}
 # Only the command line opens the screen.
 OPENS_THE_SCREEN = {"appliance.cli"}
 
