@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -73,7 +74,9 @@ class _Draft:
         n_kept = len(self.units)
         while n_kept and self.units[n_kept - 1].kind is UnitKind.HEADING:
             n_kept -= 1
-        for text, unit, cost in zip(self.texts[n_kept:], self.units[n_kept:], self.costs[n_kept:], strict=True):
+        for text, unit, cost in zip(
+            self.texts[n_kept:], self.units[n_kept:], self.costs[n_kept:], strict=True
+        ):
             taken.add(text, unit, cost - 1)
         del self.texts[n_kept:], self.units[n_kept:], self.costs[n_kept:]
         return taken
@@ -258,7 +261,9 @@ class _Cutter:
         embed_text = f"{context}\n{text}" if context else text
         if self._tokenizer.count_tokens(embed_text) > self._max_tokens:
             embed_text = self._first_tokens(embed_text, self._max_tokens)
-        yield Chunk(text, locator, n_tokens, embed_text, frozenset().union(*(unit.flags for unit in draft.units)))
+        yield Chunk(
+            text, locator, n_tokens, embed_text, frozenset().union(*(unit.flags for unit in draft.units))
+        )
 
 
 def _between_words(spans: Sequence[tuple[int, int]], i: int, j: int, limit: int) -> int:
@@ -308,6 +313,6 @@ def _common(paths: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
 
 def _row_span(rows: Sequence[tuple[int, int]]) -> tuple[int, int] | None:
     """Return first and last row; None for rows of several tables, whose numbers begin again."""
-    if not rows or any(b[0] < a[0] for a, b in zip(rows, rows[1:], strict=False)):
+    if not rows or any(b[0] < a[0] for a, b in itertools.pairwise(rows)):
         return None
     return rows[0][0], rows[-1][1]

@@ -37,4 +37,6 @@ class ParseLimits:
 
     def wall_s(self, n_bytes: int) -> float:
         """Return the wall seconds a file of this size may take."""
-        return min(self.timeout_s + self.timeout_per_mb_s * n_bytes / MIB, max(self.timeout_max_s, self.timeout_s))
+        return min(
+            self.timeout_s + self.timeout_per_mb_s * n_bytes / MIB, max(self.timeout_max_s, self.timeout_s)
+        )

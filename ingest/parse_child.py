@@ -141,7 +141,9 @@ def _unread(kind: str) -> Parsed:
     if kind == "empty":
         return Parsed(Outcome.EMPTY, "the file is empty (0 bytes)")
     if kind == "office-encrypted":
-        return Parsed(Outcome.NEEDS_PASSWORD, "this is an Office document with a password: save a copy without one")
+        return Parsed(
+            Outcome.NEEDS_PASSWORD, "this is an Office document with a password: save a copy without one"
+        )
     if kind in PICTURES:
         return Parsed(Outcome.UNSUPPORTED, f"this is {WORDS[kind]}: reading scans is not installed")
     return Parsed(Outcome.UNSUPPORTED, f"this is {WORDS[kind]}, which is not read yet")

@@ -6,6 +6,7 @@ and ends when that end closes. It never looks into a file or an answer itself, a
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import os
 import select
@@ -107,10 +108,8 @@ def _collect(child: Child, channel: socket.socket, limits: ParseLimits) -> None:
 
 def _kill(child: Child) -> None:
     for kill, target in ((os.killpg, child.pid), (os.kill, child.pid)):
-        try:
+        with contextlib.suppress(ProcessLookupError):
             kill(target, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
     os.close(child.pipe)
 
 
@@ -127,7 +126,9 @@ def _answer(child: Child, limits: ParseLimits) -> bytes:
 
 def _merge(data: dict[str, Any], facts: bytes) -> bytes:
     """Join two JSON objects without parsing the one that a reader of a hostile file wrote."""
-    own = encode({name: value for name, value in data.items() if name not in ("format", "sha256", "size", "mtime_ns")})
+    own = encode(
+        {name: value for name, value in data.items() if name not in ("format", "sha256", "size", "mtime_ns")}
+    )
     return own[:-1] + b", " + facts[1:]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
 import socket
@@ -49,10 +50,8 @@ class Parser:
         """End the server and its child; a `parse` under way raises `ParserStoppedError`."""
         self._stopped = True
         if channel := self._channel:
-            try:
+            with contextlib.suppress(OSError):  # it is closed already
                 channel.shutdown(socket.SHUT_RDWR)
-            except OSError:
-                pass  # it is closed already
         with self._lock:
             self._end()
 

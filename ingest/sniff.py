@@ -75,7 +75,13 @@ MAGIC = (
     (b"\x1a\x45\xdf\xa3", "media"),
 )
 SHORT_MAGIC = {b"BM", b"MZ", b"BZh", b"ID3"}  # also how a text may begin: only if control bytes follow
-PACKAGES = (("word/", "docx"), ("xl/", "xlsx"), ("ppt/", "pptx"), ("index.apxl", "iwork"), ("Index/", "iwork"))
+PACKAGES = (
+    ("word/", "docx"),
+    ("xl/", "xlsx"),
+    ("ppt/", "pptx"),
+    ("index.apxl", "iwork"),
+    ("Index/", "iwork"),
+)
 MIMETYPES = {
     b"application/vnd.oasis.opendocument.text": "odt",
     b"application/vnd.oasis.opendocument.spreadsheet": "ods",
@@ -154,7 +160,10 @@ def _package(data: bytes) -> str:
                     return kind
     except (zipfile.BadZipFile, OSError, ValueError, RuntimeError, NotImplementedError, EOFError):
         # No readable directory, mostly a copy cut off: the names in the local headers still tell what it was.
-        names = [name.decode("utf-8", "replace") for name in re.findall(rb"PK\x03\x04.{26}([\w\[\]./-]{1,80})", data, re.S)]
+        names = [
+            name.decode("utf-8", "replace")
+            for name in re.findall(rb"PK\x03\x04.{26}([\w\[\]./-]{1,80})", data, re.S)
+        ]
     if "xl/workbook.bin" in names:
         return "xlsb"
     for prefix, kind in PACKAGES:

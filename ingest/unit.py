@@ -90,7 +90,9 @@ class Parsed:
         parsed = cls(**(data | {"outcome": Outcome(data["outcome"]), "units": units}))
         texts = (parsed.reason, parsed.format, parsed.title, parsed.sha256)
         numbers = (parsed.seconds, parsed.peak_mb, parsed.size, parsed.mtime_ns, parsed.n_pages or 0)
-        if not all(isinstance(text, str) for text in texts) or not all(isinstance(n, int | float) for n in numbers):
+        if not all(isinstance(text, str) for text in texts) or not all(
+            isinstance(n, int | float) for n in numbers
+        ):
             raise TypeError("a field of the parser's answer has the wrong type")
         return parsed
 

@@ -39,7 +39,10 @@ def read(data: bytes, limits: ParseLimits) -> Reading:
         RefusedError: the package or a part that is needed is broken, locked or over a limit.
     """
     package = Package(data, limits)
-    main = next((path for kind, path in package.relations("").values() if kind == "officeDocument"), "word/document.xml")
+    main = next(
+        (path for kind, path in package.relations("").values() if kind == "officeDocument"),
+        "word/document.xml",
+    )
     body = child(package.xml(main), "body")
     if body is None:
         raise damaged(f"its part {main} has no text body")
@@ -112,10 +115,18 @@ class _Walk:
         return self._package.xml(path) if self._package.has(path) else None
 
     def _note_parts(self) -> dict[str, Any]:
-        return {"Footnote": self._part("footnotes"), "Endnote": self._part("endnotes"), "Comment": self._part("comments")}
+        return {
+            "Footnote": self._part("footnotes"),
+            "Endnote": self._part("endnotes"),
+            "Comment": self._part("comments"),
+        }
 
     def _note_texts(self, root: Any) -> dict[str, Any]:
-        return {} if root is None else {value(note, "id"): note for note in root if value(note, "type") in ("", "normal")}
+        return (
+            {}
+            if root is None
+            else {value(note, "id"): note for note in root if value(note, "type") in ("", "normal")}
+        )
 
     def _locator(self, rows: tuple[int, int] | None = None) -> Locator:
         page = self._page if self._has_pages else None
@@ -149,7 +160,13 @@ class _Walk:
                 self._headings.enter(level, text)
             elif not self.title:
                 self.title = text
-        return Unit(text, replace(self._locator(), page=self._text_page or self._page) if self._has_pages else self._locator(), kind)
+        return Unit(
+            text,
+            replace(self._locator(), page=self._text_page or self._page)
+            if self._has_pages
+            else self._locator(),
+            kind,
+        )
 
     def _pieces(self, parent: Any) -> Iterator[str]:
         """Yield the visible text under a paragraph or run; page breaks are counted, boxes and notes put aside."""
@@ -208,7 +225,9 @@ class _Walk:
             return
         kind, note_id = extra
         note = self._notes[kind].get(note_id)
-        text = "" if note is None else one_line(" ".join(self._line(p) for p in note.iter() if local(p) == "p"))
+        text = (
+            "" if note is None else one_line(" ".join(self._line(p) for p in note.iter() if local(p) == "p"))
+        )
         if text:
             author = value(note, "author")
             lead = f"{kind} by {author}" if author else f"{kind} {note_id}"
@@ -255,7 +274,11 @@ class _Walk:
                 yield Unit(text, self._locator((number, number)), UnitKind.TABLE_ROW, header)
 
     def _cell(self, cell: Any) -> str:
-        return one_line(" ".join(self._line(part) for part in cell.iter() if local(part) == "p" and not _in_box(part, cell)))
+        return one_line(
+            " ".join(
+                self._line(part) for part in cell.iter() if local(part) == "p" and not _in_box(part, cell)
+            )
+        )
 
 
 def _breaks_page(part: Any) -> bool:

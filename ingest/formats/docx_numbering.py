@@ -8,8 +8,13 @@ from typing import Any
 from ingest.formats.docx_styles import child, is_on, local, value
 
 PLACE = re.compile(r"%([1-9])")
-ROMAN = ((1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"), (40, "xl"))
-ROMAN += ((10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i"))
+ROMAN = tuple(
+    zip(
+        (1000, 900, 500, 400, 100, 90, 50, 40, 10, 9, 5, 4, 1),
+        ("m", "cm", "d", "cd", "c", "xc", "l", "xl", "x", "ix", "v", "iv", "i"),
+        strict=True,
+    )
+)
 BULLET = "-"
 
 
@@ -44,7 +49,13 @@ class Numbering:
     def _levels(self, num: Any, abstract_id: str) -> dict[int, Any]:
         abstract = self._abstract.get(abstract_id)
         parts = [] if abstract is None else [part for part in abstract if local(part) == "lvl"]
-        parts += [lvl for override in num if local(override) == "lvlOverride" for lvl in override if local(lvl) == "lvl"]
+        parts += [
+            lvl
+            for override in num
+            if local(override) == "lvlOverride"
+            for lvl in override
+            if local(lvl) == "lvl"
+        ]
         return {_int(value(part, "ilvl"), 0): part for part in parts}
 
 
@@ -59,7 +70,9 @@ def _text(shape: Any, counts: dict[int, int], levels: dict[int, Any]) -> str:
         other = levels.get(level)
         if other is None:
             return ""
-        return _number(counts.get(level, _start(other)), "decimal" if plain else value(child(other, "numFmt")))
+        return _number(
+            counts.get(level, _start(other)), "decimal" if plain else value(child(other, "numFmt"))
+        )
 
     return PLACE.sub(number, value(child(shape, "lvlText"))).strip()
 

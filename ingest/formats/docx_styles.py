@@ -24,7 +24,9 @@ def local(element: Any) -> str:
 def child(element: Any, *path: str) -> Any:
     """Return the first child with each local name in turn, or None."""
     for name in path:
-        element = next((part for part in element if local(part) == name), None) if element is not None else None
+        element = (
+            next((part for part in element if local(part) == name), None) if element is not None else None
+        )
     return element
 
 

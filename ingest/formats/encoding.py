@@ -32,7 +32,17 @@ SUPERSETS = {
     "iso-8859-2": "cp1250",
     "ascii": "cp1252",
 }
-MULTIBYTE = {"cp932", "cp949", "gb18030", "big5", "euc-jp", "euc_jp", "iso-2022-jp", "iso2022_jp", "iso2022-jp"}
+MULTIBYTE = {
+    "cp932",
+    "cp949",
+    "gb18030",
+    "big5",
+    "euc-jp",
+    "euc_jp",
+    "iso-2022-jp",
+    "iso2022_jp",
+    "iso2022-jp",
+}
 MAX_SHORT = 50  # non-ASCII bytes under which every detector guesses (same measurements)
 SAMPLE = 64 * 1024
 
@@ -90,7 +100,9 @@ def _is_utf8(line: bytes) -> bool:
 
 def _by_line(data: bytes, legacy: str) -> str:
     lines = data.split(b"\n")
-    return "\n".join(line.decode("utf-8") if _is_utf8(line) else line.decode(legacy, "replace") for line in lines)
+    return "\n".join(
+        line.decode("utf-8") if _is_utf8(line) else line.decode(legacy, "replace") for line in lines
+    )
 
 
 def _detected(data: bytes, legacy: str) -> str:

@@ -22,7 +22,9 @@ from ingest.formats.tidy import one_line, visible
 from ingest.locator import Locator
 from ingest.unit import Unit, UnitKind
 
-MAX_DEPTH = 1000  # main-content extraction hangs on 100,000 nested elements; pages that people write stay under 50
+MAX_DEPTH = (
+    1000  # main-content extraction hangs on 100,000 nested elements; pages that people write stay under 50
+)
 MIN_MAIN_CHARS = 200  # below this, or below MIN_MAIN_SHARE of all text, the page is taken whole
 MIN_MAIN_SHARE = 0.12
 MAX_CELL = 500  # characters; a longer cell without header cells around it is a page's column
@@ -70,7 +72,9 @@ def _decode(data: bytes, legacy: str) -> str:
         pass
     told = META_CHARSET.search(data[:4096])
     name = told[1].decode("ascii").lower() if told else ""
-    name = {"iso-8859-1": "cp1252", "latin1": "cp1252", "gb2312": "gb18030", "shift_jis": "cp932"}.get(name, name)
+    name = {"iso-8859-1": "cp1252", "latin1": "cp1252", "gb2312": "gb18030", "shift_jis": "cp932"}.get(
+        name, name
+    )
     try:
         return data.decode(name) if name else decode(data, legacy)
     except (LookupError, UnicodeDecodeError):  # the page is wrong about itself

@@ -33,7 +33,9 @@ TAG = re.compile(r"</?[a-zA-Z][^<>]{0,500}>")
 IMAGE = re.compile(r"!\[([^\[\]]*)\]\([^()\n]*\)")
 LINK = re.compile(r"\[([^\[\]]+)\]\((?:<([^<>\n]*)>|([^()\s]*))(?:[ \t][^()\n]*)?\)")
 STRONG = re.compile(r"(\*\*|__|~~)(?=\S)(.{1,1000}?)(?<=\S)\1")
-EMPHASIS = re.compile(r"(?<![\w*])\*(?=[^\s*])([^*\n]+)(?<=\S)\*(?![\w*])|(?<![\w_])_(?=[^\s_])([^_\n]+)(?<=\S)_(?![\w_])")
+EMPHASIS = re.compile(
+    r"(?<![\w*])\*(?=[^\s*])([^*\n]+)(?<=\S)\*(?![\w*])|(?<![\w_])_(?=[^\s_])([^_\n]+)(?<=\S)_(?![\w_])"
+)
 ESCAPE = re.compile(r"\\([\\`*_{}\[\]()#+\-.!|<>~])")
 
 
@@ -66,7 +68,7 @@ def _front_matter(lines: list[str]) -> tuple[int, str]:
     if not lines or lines[0].strip() != "---":
         return 0, ""
     title = ""
-    for i, line in enumerate(lines[1:60], 1):
+    for _i, line in enumerate(lines[1:60], 1):
         if line.strip() in ("---", "..."):
             return 1, title
         if found := FRONT_TITLE.match(line):
@@ -109,7 +111,12 @@ class _Blocks:
     def _unit(self, text: str, first: int, kind: UnitKind, header: str = "") -> Iterator[Unit]:
         """Yield a unit that ends before the line to read next; `first` counts from 0."""
         if text:
-            yield Unit(text, Locator(heading=self.headings.path, lines=(first + 1, max(self.i, first + 1))), kind, header)
+            yield Unit(
+                text,
+                Locator(heading=self.headings.path, lines=(first + 1, max(self.i, first + 1))),
+                kind,
+                header,
+            )
 
     def _front(self) -> Iterator[Unit]:
         first = self.i
@@ -186,7 +193,9 @@ class _Blocks:
         line = self.lines[self.i]
         if SETEXT.match(line):
             return True
-        return bool(line.strip()) and not (ATX.match(line) or FENCE.match(line) or ITEM.match(line) or RULE.match(line))
+        return bool(line.strip()) and not (
+            ATX.match(line) or FENCE.match(line) or ITEM.match(line) or RULE.match(line)
+        )
 
 
 def _cells(line: str) -> list[str]:

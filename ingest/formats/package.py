@@ -84,7 +84,11 @@ class Package:
             if relation.get("TargetMode") == "External":
                 continue
             target = relation.get("Target", "")
-            path = target.lstrip("/") if target.startswith("/") else posixpath.normpath(posixpath.join(folder, target))
+            path = (
+                target.lstrip("/")
+                if target.startswith("/")
+                else posixpath.normpath(posixpath.join(folder, target))
+            )
             found[relation.get("Id", "")] = (relation.get("Type", "").rpartition("/")[2], path)
         return found
 
@@ -105,12 +109,17 @@ def parse_xml(data: bytes, name: str) -> Any:
     if DOCTYPE.search(data[:4096]):
         raise damaged(f"its part {name} has a document type (DTD), as no Office program writes one")
     parser = etree.XMLParser(
-        resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False, remove_comments=True, remove_pis=True
+        resolve_entities=False,
+        no_network=True,
+        load_dtd=False,
+        huge_tree=False,
+        remove_comments=True,
+        remove_pis=True,
     )
     try:
         root = etree.fromstring(data, parser)
     except etree.XMLSyntaxError as error:
         raise damaged(f"its part {name} is broken ({str(error)[:200]})") from error
-    if root.getroottree().docinfo.doctype:
+    if root.getroottree().docinfo.internalDTD is not None:
         raise damaged(f"its part {name} has a document type (DTD), as no Office program writes one")
     return root

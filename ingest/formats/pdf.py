@@ -40,7 +40,9 @@ def read(data: bytes, limits: ParseLimits) -> Reading:
     texts = [page if _is_plausible(page) else None for page in pages]
     if not any(texts):
         if any(page and (page.has_image or page.has_marks) for page in pages):
-            raise RefusedError(Outcome.NEEDS_OCR, "its pages are pictures of text (a scan): reading scans is not installed")
+            raise RefusedError(
+                Outcome.NEEDS_OCR, "its pages are pictures of text (a scan): reading scans is not installed"
+            )
         return Reading([], title, n_pages)
     units = list(paragraphs(texts, labels, outline))
     return Reading(units, title or _first_heading(units), n_pages)
@@ -52,8 +54,12 @@ def _open(data: bytes) -> pypdfium2.PdfDocument:
         return pypdfium2.PdfDocument(data[start:] if start > 0 else data)
     except pypdfium2.PdfiumError as error:
         if getattr(error, "err_code", None) == pdfium.FPDF_ERR_PASSWORD:
-            raise RefusedError(Outcome.NEEDS_PASSWORD, "it has a password: save a copy without one") from error
-        raise damaged("the file is cut off or broken; if it is still being copied, it is read again when it is whole") from error
+            raise RefusedError(
+                Outcome.NEEDS_PASSWORD, "it has a password: save a copy without one"
+            ) from error
+        raise damaged(
+            "the file is cut off or broken; if it is still being copied, it is read again when it is whole"
+        ) from error
 
 
 def _read(document: Any, i: int, limits: ParseLimits) -> Page | None:
@@ -97,7 +103,9 @@ def _title(document: Any) -> str:
         title = one_line(document.get_metadata_value("Title"))
     except (pypdfium2.PdfiumError, UnicodeDecodeError):
         return ""
-    junk = title.lower().startswith(JUNK_TITLES) or title.lower().endswith((".doc", ".docx", ".indd", ".pdf", ".tex"))
+    junk = title.lower().startswith(JUNK_TITLES) or title.lower().endswith(
+        (".doc", ".docx", ".indd", ".pdf", ".tex")
+    )
     return "" if junk or len(title) < 4 else title
 
 

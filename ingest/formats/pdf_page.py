@@ -1,4 +1,4 @@
-"""One PDF page as lines: characters and boxes out of PDFium, words, and what is hidden. The only user of its C calls."""
+"""One PDF page as lines: characters and boxes out of PDFium, words, and what is hidden. Most C calls are here."""
 
 from __future__ import annotations
 
@@ -41,7 +41,8 @@ def read_page(page: Any, max_chars: int) -> Page:
     Raises:
         RefusedError: it has more than `max_chars` characters.
     """
-    text = page.get_textpage()
+    textpage = page.get_textpage()
+    text = textpage.raw
     try:
         n_chars = pdfium.FPDFText_CountChars(text)
         if n_chars > max_chars:
@@ -51,12 +52,12 @@ def read_page(page: Any, max_chars: int) -> Page:
         for turn, words in _by_direction(text, n_chars):
             own = lines(words)
             if not is_row_text(own) or _is_rtl(words):
-                return Page(_drawn(text), scan.n_images > 0, scan.n_objects > 0)
+                return Page(_drawn(textpage), scan.n_images > 0, scan.n_objects > 0)
             hidden = scan.hidden(text, words, turn)
             found += [replace(line, bold=_is_bold(text, line), hidden=_in(line, hidden)) for line in own]
         return Page(found, scan.n_images > 0, scan.n_objects > 0)
     finally:
-        text.close()
+        textpage.close()
 
 
 def _by_direction(text: Any, n_chars: int) -> list[tuple[int, list[Word]]]:
@@ -74,35 +75,56 @@ def _by_direction(text: Any, n_chars: int) -> list[tuple[int, list[Word]]]:
 def _words(text: Any, n_chars: int) -> Iterator[tuple[int, Word]]:
     """Yield (quarter turns, word), its box as it stands when the text is upright."""
     box = pdfium.FS_RECTF()
+    get_unicode, get_box, get_angle = (
+        pdfium.FPDFText_GetUnicode,
+        pdfium.FPDFText_GetLooseCharBox,
+        pdfium.FPDFText_GetCharAngle,
+    )
     chars: list[str] = []
     x0 = y0 = x1 = y1 = 0.0
     start = turn = 0
     for i in range(n_chars):
-        code = pdfium.FPDFText_GetUnicode(text, i)
+        code = get_unicode(text, i)
         if code in SPACES:
             if chars:
                 yield turn, _word(chars, (x0, y0, x1, y1), start)
                 chars = []
             continue
-        char = HYPHEN if code in HYPHENS else chr(code) if code < 0x110000 else ""
-        if not pdfium.FPDFText_GetLooseCharBox(text, i, box):
+        if not get_box(text, i, box):
             continue
-        own = turn if char == HYPHEN and chars else _turn(pdfium.FPDFText_GetCharAngle(text, i))
+        is_hyphen = code in HYPHENS
+        own = turn if is_hyphen and chars else _turn(get_angle(text, i))
         left, top, right, bottom = _upright(box, own)
-        if chars and (own != turn or _is_apart((x0, y0, x1, y1), (left, top, right, bottom))):
+        if chars and (own != turn or _is_apart(x0, y0, x1, y1, left, top, bottom)):
             yield turn, _word(chars, (x0, y0, x1, y1), start)
             chars = []
-        if chars:
-            x0, y0, x1, y1 = min(x0, left), min(y0, top), max(x1, right), max(y1, bottom)
-        else:
+        if not chars:
             x0, y0, x1, y1, start, turn = left, top, right, bottom, i, own
-        chars.append(char)
+        # Plain comparisons: this loop runs once a character, and is half the time a PDF takes.
+        if left < x0:
+            x0 = left
+        if top < y0:
+            y0 = top
+        if right > x1:
+            x1 = right
+        if bottom > y1:
+            y1 = bottom
+        chars.append(HYPHEN if is_hyphen else chr(code) if code < 0x110000 else "")
     if chars:
         yield turn, _word(chars, (x0, y0, x1, y1), start)
 
 
+def _is_apart(x0: float, y0: float, x1: float, y1: float, left: float, top: float, bottom: float) -> bool:
+    """Tell a jump of the pen from a word's box to a character: another line, a gap, or a step back."""
+    height = max(y1 - y0, bottom - top, 0.1)
+    down = abs((y0 + y1) - (top + bottom)) / 2
+    return down > 0.6 * height or left - x1 > 0.5 * height or left < x0 - 0.3 * height
+
+
 def _turn(angle: float) -> int:
     """Return the clockwise quarter turns that bring text upright; PDFium's angle is clockwise, in radians."""
+    if not angle:
+        return 0
     return -round(angle / (math.pi / 2)) % 4 if angle >= 0 else 0
 
 
@@ -117,15 +139,10 @@ def _upright(box: Any, turn: int) -> Box:
     return box.left, -box.top, box.right, -box.bottom
 
 
-def _is_apart(word: Box, char: Box) -> bool:
-    """Tell a jump of the pen: another line, a gap, or a step back by more than an overlap."""
-    height = max(word[3] - word[1], char[3] - char[1], 0.1)
-    down = abs((word[1] + word[3]) - (char[1] + char[3])) / 2
-    return down > 0.6 * height or char[0] - word[2] > 0.5 * height or char[0] < word[0] - 0.3 * height
-
-
 def _word(chars: list[str], box: Box, start: int) -> Word:
     text = "".join(chars)
+    if text.isascii() and text.isprintable():
+        return Word(text, *box, start)
     if any("\ud800" <= ch <= "\udfff" for ch in chars):
         text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "ignore")
     ends = text.endswith(HYPHEN)
@@ -143,7 +160,14 @@ def _drawn(text: Any) -> list[Line]:
     raw = text.get_text_range().replace("\ufffe", HYPHEN).replace("\r\n", "\n")
     rows = [row.strip() for row in raw.split("\n")]
     return [
-        Line((visible(row) + (HYPHEN if row.endswith(HYPHEN) else ""),), 0.0, i * 12.0, 500.0, i * 12.0 + 10, 10.0)
+        Line(
+            (visible(row) + (HYPHEN if row.endswith(HYPHEN) else ""),),
+            0.0,
+            i * 12.0,
+            500.0,
+            i * 12.0 + 10,
+            10.0,
+        )
         for i, row in enumerate(rows)
         if row
     ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -17,7 +18,9 @@ from ingest.unit import Unit, UnitKind
 
 Outline = dict[int, list[tuple[int, str]]]  # page index → (level from 1, squashed title)
 
-HEADING_RATIO = 1.12  # of the body's size; found about what other extractors find (shared measurements, 2026-11-30)
+HEADING_RATIO = (
+    1.12  # of the body's size; found about what other extractors find (shared measurements, 2026-11-30)
+)
 MAX_HEADING = 120
 MAX_HEADING_LINES = 3
 MAX_LEVELS = 4
@@ -25,7 +28,9 @@ N_EDGE = 2  # lines at a page's top and bottom where running heads stand
 NUMBERED = re.compile(r"^(?:\d{1,2}(?:\.\d{1,2}){0,4}\.?|[A-Z]\.|[IVX]{1,5}\.)\s+\S")
 ITEM = re.compile(r"^(?:[•◦▪‣●○■\-–—*]|\d{1,2}[.)]|[a-z][.)]|\([a-z0-9]{1,3}\))(?:\s|$)")
 BULLET = re.compile(r"^[•◦▪‣●○■]\s*")
-MARKER = re.compile(r"^(?:[•◦▪‣●○■\-–—*]|\d{1,2}|[\dA-Za-z]{1,3}[.)]|\([a-z0-9]{1,3}\)|\d{1,2}(?:\.\d{1,2}){1,4}\.?)$")
+MARKER = re.compile(
+    r"^(?:[•◦▪‣●○■\-–—*]|\d{1,2}|[\dA-Za-z]{1,3}[.)]|\([a-z0-9]{1,3}\)|\d{1,2}(?:\.\d{1,2}){1,4}\.?)$"
+)
 SENTENCE_END = (".", "!", "?", ":", ";", "。")
 
 
@@ -34,7 +39,9 @@ def squashed(text: str) -> str:
     return "".join(one_line(text).split()).casefold()
 
 
-def paragraphs(pages: Sequence[Page | None], labels: Sequence[str | None], outline: Outline) -> Iterator[Unit]:
+def paragraphs(
+    pages: Sequence[Page | None], labels: Sequence[str | None], outline: Outline
+) -> Iterator[Unit]:
     """Yield a document's units in reading order; pages without plausible text are None."""
     running = _running(pages)
     seen: set[str] = set()
@@ -49,7 +56,9 @@ def paragraphs(pages: Sequence[Page | None], labels: Sequence[str | None], outli
             if key not in running or key not in seen:
                 kept.append(line)
             seen.add(key)
-        yield from _PageUnits(kept, i + 1, labels[i], outline.get(i, []), sizes, bool(outline), headings).units()
+        yield from _PageUnits(
+            kept, i + 1, labels[i], outline.get(i, []), sizes, bool(outline), headings
+        ).units()
 
 
 def _running(pages: Sequence[Page | None]) -> set[str]:
@@ -98,11 +107,11 @@ class _PageUnits:
         self._lines = [_joined_marker(line) for line in lines]
         self._page = page
         self._label = label
-        self._titles = dict((title, level) for level, title in titles)
+        self._titles = {title: level for level, title in titles}
         self._sizes = sizes
         self._has_outline = has_outline
         self._headings = headings
-        steps = [b.y0 - a.y0 for a, b in zip(lines, lines[1:], strict=False) if 0 < b.y0 - a.y0 < 4 * a.height]
+        steps = [b.y0 - a.y0 for a, b in itertools.pairwise(lines) if 0 < b.y0 - a.y0 < 4 * a.height]
         self._step = median(steps) if steps else 0.0
 
     def units(self) -> Iterator[Unit]:
@@ -159,7 +168,11 @@ class _PageUnits:
             n_lines = 1
             while n_lines < MAX_HEADING_LINES and i + n_lines < len(self._lines):
                 below = self._lines[i + n_lines]
-                if _size(below) != size or not self._is_short(below) or not self._is_next(self._lines[i + n_lines - 1], below):
+                if (
+                    _size(below) != size
+                    or not self._is_short(below)
+                    or not self._is_next(self._lines[i + n_lines - 1], below)
+                ):
                     break
                 n_lines += 1
             return min(self._sizes.index(size), MAX_LEVELS), n_lines
@@ -170,7 +183,12 @@ class _PageUnits:
     def _is_short(self, line: Line) -> bool:
         text = line.text
         letters = sum(ch.isalpha() for ch in text)
-        return letters >= 3 and letters * 2 > len(text) and len(text) <= MAX_HEADING and not text.endswith((".", ",", ";"))
+        return (
+            letters >= 3
+            and letters * 2 > len(text)
+            and len(text) <= MAX_HEADING
+            and not text.endswith((".", ",", ";"))
+        )
 
     def _is_next(self, above: Line, below: Line) -> bool:
         """Tell the line below another from one further away or in the next column."""
@@ -179,7 +197,9 @@ class _PageUnits:
 
     def _n_paragraph(self, i: int) -> int:
         n_lines = 1
-        width = max((line.x1 for line in self._lines), default=0.0) - min((line.x0 for line in self._lines), default=0.0)
+        width = max((line.x1 for line in self._lines), default=0.0) - min(
+            (line.x0 for line in self._lines), default=0.0
+        )
         while i + n_lines < len(self._lines) and self._goes_on(i + n_lines, width):
             n_lines += 1
         return n_lines
@@ -191,7 +211,9 @@ class _PageUnits:
         if abs(_size(line) - _size(above)) > 0.12 * above.height and len(line.text) > 3:
             return False
         if line.y0 < above.y0:  # the next column
-            return above.text.endswith(HYPHEN) or (not above.text.endswith(SENTENCE_END) and line.text[:1].islower())
+            return above.text.endswith(HYPHEN) or (
+                not above.text.endswith(SENTENCE_END) and line.text[:1].islower()
+            )
         if not self._is_next(above, line):
             return False
         ended = above.text.rstrip().endswith(SENTENCE_END)
@@ -210,7 +232,16 @@ def _joined_marker(line: Line) -> Line:
     if len(line.cells) == 2 and MARKER.match(line.cells[0]):
         cells: tuple[str, ...] = (" ".join(line.cells),)
         return Line(
-            cells, line.x0, line.y0, line.x1, line.y1, line.height, line.index, line.last, line.bold, line.hidden
+            cells,
+            line.x0,
+            line.y0,
+            line.x1,
+            line.y1,
+            line.height,
+            line.index,
+            line.last,
+            line.bold,
+            line.hidden,
         )
     return line
 

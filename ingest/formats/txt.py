@@ -14,7 +14,9 @@ from ingest.unit import Unit, UnitKind
 MAX_LINES = 12  # of one unit, so that a citation of lines stays exact
 MIN_LINES = 4  # a longer paragraph may be cut at a line that ends a sentence
 UNDERLINE = re.compile(r"^(=|-|~|\*|#){3,}$")
-LOG_LINE = re.compile(r"^\W?(?:\d{4}-\d\d-\d\d|\d\d[/.]\d\d[/.]\d\d|\w{3} [ \d]\d \d\d:|\d\d:\d\d:\d\d|\d{10})")
+LOG_LINE = re.compile(
+    r"^\W?(?:\d{4}-\d\d-\d\d|\d\d[/.]\d\d[/.]\d\d|\w{3} [ \d]\d \d\d:|\d\d:\d\d:\d\d|\d{10})"
+)
 SENTENCE_ENDS = (".", "!", "?", ":", "。", "！", "？", ".”", '."')
 
 
@@ -61,7 +63,12 @@ def _blocks(lines: list[str]) -> Iterator[tuple[int, list[str]]]:
 def _title(block: list[str]) -> tuple[str, list[str]]:
     """Split a heading off a block: an underlined first line, or a block that is one short line in capitals."""
     first = one_line(block[0])
-    if len(block) > 1 and UNDERLINE.match(block[1].strip()) and any(map(str.isalpha, first)) and len(first) <= 120:
+    if (
+        len(block) > 1
+        and UNDERLINE.match(block[1].strip())
+        and any(map(str.isalpha, first))
+        and len(first) <= 120
+    ):
         return first, block[2:]
     if len(block) == 1 and 4 <= len(first) <= 60 and first.isupper() and not first.endswith((".", "!", ",")):
         return first, []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import time
 
@@ -110,7 +111,7 @@ def test_row_locators_span_first_to_last() -> None:
     assert spans[0][0] == 1
     assert spans[-1] is not None
     assert spans[-1][1] == 30
-    assert all(a and b and a[1] + 1 == b[0] for a, b in zip(spans, spans[1:], strict=False))
+    assert all(a and b and a[1] + 1 == b[0] for a, b in itertools.pairwise(spans))
 
 
 def test_rows_of_two_tables_have_no_common_row_numbers() -> None:
