@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from appliance.api.schema import Document
+from tui.foreign import one_line
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +42,9 @@ _STATES = {
 
 
 def state_of(document: Document) -> State:
-    """Return how the document's state looks."""
-    return _STATES[document.state]
+    """Return how the document's state looks; one of a newer daemon keeps its own name."""
+    unknown = State(3, "·", one_line(document.state), "foreground 60%", "")
+    return _STATES.get(document.state, unknown)
 
 
 def reason_of(document: Document) -> str:
@@ -50,8 +52,8 @@ def reason_of(document: Document) -> str:
     return document.reason or state_of(document).meaning
 
 
-def words_for(counts: dict[str, int]) -> dict[str, int]:
-    """Return the counts under the words shown, in the list's order; unknown states keep their name."""
-    known = sorted(_STATES.items(), key=lambda item: item[1].order)
-    shown = {state.word: counts[name] for name, state in known if counts.get(name)}
-    return shown | {name: n for name, n in counts.items() if name not in _STATES and n}
+def tally(counts: dict[str, int]) -> tuple[int, int, int]:
+    """Return how many are (ready, to do, failed); states of a newer daemon count as to do."""
+    n_ready = counts.get("ready", 0)
+    n_failed = sum(n for name, n in counts.items() if name in _STATES and _STATES[name].failed)
+    return n_ready, sum(counts.values()) - n_ready - n_failed, n_failed

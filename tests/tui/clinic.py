@@ -12,7 +12,6 @@ from appliance.api.schema import (
     Conversation,
     Document,
     DocumentsReply,
-    DocumentState,
     DocumentText,
     DoneEvent,
     IngestStatus,
@@ -30,7 +29,7 @@ from tests.tui.fake_daemon import STATUS, FakeDaemon, Step
 FOLDER = "/var/lib/appliance/documents"
 
 
-def document(id: int, path: str, state: DocumentState = "ready", reason: str = "", pages: int | None = None,
+def document(id: int, path: str, state: str = "ready", reason: str = "", pages: int | None = None,
              chunks: int = 0) -> Document:  # fmt: skip
     """Make a document; the parts that no test looks at are filled in."""
     title = path.rsplit("/", 1)[-1].rsplit(".", 1)[0].replace("-", " ").capitalize()

@@ -36,6 +36,11 @@ def screen_text(pilot: Pilot[None]) -> str:
     return "\n".join(strip.text for strip in strips)
 
 
+def words(pilot: Pilot[None]) -> str:
+    """Return what is on the screen, without the frames and the breaks of lines."""
+    return " ".join(screen_text(pilot).replace("│", " ").split())
+
+
 def said(pilot: Pilot[None]) -> str:
     """Return the text of the last turn, in view or not."""
     turns = list(pilot.app.screen.query(Turn))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import random
 
 import pytest
 from textual import events
@@ -20,7 +21,7 @@ from tests.tui.clinic import (
     furnish,
     script,
 )
-from tests.tui.driving import ask, said, screen_text, until
+from tests.tui.driving import ask, said, screen_text, until, words
 from tests.tui.fake_daemon import STATUS, FakeDaemon
 from tui.app import ApplianceApp
 from tui.screens.chat import MAX_TURNS, ChatScreen
@@ -128,7 +129,7 @@ async def test_the_reader_shows_the_passage_itself_when_the_document_is_gone() -
         await until(pilot, lambda: not _turn(pilot).running)
         await pilot.press("alt+1")
         await until(pilot, lambda: "only the passage itself" in screen_text(pilot))
-        await until(pilot, lambda: "written down twice a day" in " ".join(screen_text(pilot).split()))
+        await until(pilot, lambda: "written down twice a day" in words(pilot))
 
 
 async def test_esc_stops_the_answer_and_the_daemon_sees_the_disconnect() -> None:
@@ -296,3 +297,16 @@ async def test_the_answer_is_copied_with_its_sources() -> None:
         await pilot.press("f4")
         assert "extension 214. [2]" in pilot.app.clipboard
         assert "[1] vaccine-storage.pdf, page 2, Storage › Temperature" in pilot.app.clipboard
+
+
+async def test_leaving_in_the_middle_of_a_fast_answer_is_safe() -> None:
+    rng = random.Random(7)
+    async with FakeDaemon() as daemon, ApplianceApp(daemon.socket).run_test(size=SMALL) as pilot:
+        daemon.answers.append(script(ANSWER * 5, CITATIONS, PASSAGES, pace_s=0.001))
+        for _ in range(8):
+            await ask(pilot, QUESTION)
+            await asyncio.sleep(rng.random() / 3)
+            await pilot.press("ctrl+n")
+            assert not pilot.app.screen.query(Turn)
+        await ask(pilot, QUESTION)
+        await until(pilot, lambda: "Vaccines" in said(pilot))

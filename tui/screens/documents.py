@@ -22,7 +22,7 @@ from appliance.errors import ApplianceError
 from tui.foreign import one_line
 from tui.messages import DocumentsArrived, DocumentsAway
 from tui.screens.document import DocumentScreen
-from tui.states import reason_of, state_of, words_for
+from tui.states import reason_of, state_of, tally
 from tui.widgets.documents_table import MAX_ROWS, DocumentsTable
 from tui.widgets.status_line import StatusLine
 
@@ -150,21 +150,25 @@ class DocumentsScreen(Screen[None]):
         )
 
     def _show_work(self, ingest: IngestStatus) -> None:
-        n_all = sum(ingest.counts.values())
-        n_open = sum(ingest.counts.get(state, 0) for state in ("waiting", "parsing", "embedding"))
+        n_ready, n_to_do, n_failed = tally(ingest.counts)
         bar = self.query_one(ProgressBar)
-        bar.display = bool(n_open)
-        bar.update(total=max(n_all, 1), progress=n_all - n_open)
+        bar.display = bool(n_to_do)
+        bar.update(total=max(n_ready + n_to_do + n_failed, 1), progress=n_ready + n_failed)
         self.query_one("#counts", Static).update(_work(ingest))
 
 
 def _work(ingest: IngestStatus) -> Content:
-    """Return what stands still, what is worked on, then the counts."""
+    """Return why ingest stands still, or the counts and what is worked on."""
     if ingest.problem:
         return Content.styled(f"Standing still: {one_line(ingest.problem)}", "bold $text-error")
-    counts = "   ".join(f"{n:,} {one_line(word)}" for word, n in words_for(ingest.counts).items())
-    now = (f"reading {one_line(ingest.current)}   ", "$text-accent") if ingest.current else ""
-    return Content.assemble(now, (counts or "no documents yet", "$foreground 60%"))
+    n_ready, n_to_do, n_failed = tally(ingest.counts)
+    if not n_ready + n_to_do + n_failed:
+        return Content.styled("no documents yet: put files into the folder", "$foreground 60%")
+    parts = [(f"{n_ready:,} ready", "$text-success")]
+    parts += [(f"{n_failed:,} failed", "bold $text-error")] if n_failed else []
+    parts += [(f"{n_to_do:,} to do", "$text-accent")] if n_to_do else []
+    parts += [(f"now {one_line(ingest.current)}", "$foreground 60%")] if ingest.current else []
+    return Content("   ").join(Content.styled(*part) for part in parts)
 
 
 def _matches(document: Document, wanted: list[str]) -> bool:

@@ -14,7 +14,7 @@ from textual.widgets import Static
 _KEYS = (
     ("Asking", (
         ("Enter", "send the question"),
-        ("Ctrl+J", "new line (where the terminal allows: Shift/Alt+Enter)"),
+        ("Ctrl+J", "new line (Shift+Enter in some terminals)"),
         ("↑ ↓", "earlier questions"),
         ("Esc", "stop the answer"),
         ("Ctrl+R", "ask the last question again"),
@@ -23,13 +23,13 @@ _KEYS = (
     )),
     ("Reading", (
         ("Tab, then 1 … 9; or click", "read a passage in its document"),
-        ("Tab, Shift+Tab", "to the last answer and back, to earlier answers"),
+        ("Tab, Shift+Tab", "to the last answer and back; earlier ones"),
         ("PgUp PgDn", "scroll the conversation"),
-        ("← →, M, Esc", "in a document: other passages, more text, back"),
+        ("← →, M, Esc", "in a document: other passages, more, back"),
     )),
     ("Anywhere", (
-        ("F2", "documents: type to filter, Enter for details"),
-        ("Ctrl+P", "all commands, and light and dark themes"),
+        ("F2", "documents; type to filter, Enter: details"),
+        ("Ctrl+P", "all commands; light and dark themes"),
         ("Ctrl+Q", "quit"),
     )),
     ("Marks", (
@@ -53,5 +53,5 @@ class HelpScreen(ModalScreen[None]):
 
 
 def _rows(keys: tuple[tuple[str, str], ...]) -> Content:
-    rows = [Content.assemble((f"{key:<32}", "bold $text-accent"), what) for key, what in keys]
+    rows = [Content.assemble((f"{key:<28}", "bold $text-accent"), what) for key, what in keys]
     return Content("\n").join(rows)
