@@ -34,7 +34,7 @@ BATCH = 1000  # rows sent at once, if Chroma takes so many: a second of work
 GET_PAGE = 10_000  # `get` fails beyond 32,766 rows (chroma#1861)
 MIN_RESULTS = 64  # asked for at least: small n_results leave recall holes (chroma#1205)
 # Chroma's default search_ef of 100 is less than the candidates that retrieval may ask for.
-HNSW = {"space": "cosine", "ef_construction": 200, "ef_search": 256, "max_neighbors": 24}
+HNSW: Any = {"space": "cosine", "ef_construction": 200, "ef_search": 256, "max_neighbors": 24}
 
 N_SAMPLES = 16
 RETRY_S = 600.0  # between attempts to build an index that failed

@@ -152,14 +152,17 @@ class Intake:
         if not chunks:
             return replace(version, state=Outcome.EMPTY.value, reason="there is no text in this file")
         self._advance(id, Stage.EMBEDDING)
-        return replace(version, state=READY, chunks=chunks, vectors=self._embed(chunks))
+        return replace(version, state=READY, chunks=chunks, vectors=self._embed(version.sha256, chunks))
 
     def _cut(self, parsed: Parsed) -> list[Chunk]:
         max_tokens = min(self._options.chunk_tokens, self._embedder.max_tokens)
         return cut(parsed.units, self._embedder, max_tokens, parsed.title)
 
-    def _embed(self, chunks: Sequence[Chunk]) -> NDArray[np.float32]:
+    def _embed(self, sha256: str, chunks: Sequence[Chunk]) -> NDArray[np.float32]:
         """Embed what was not embedded before, in batches of texts of like length."""
+        twin = self._record.vectors_of_twin(sha256, [chunk.text for chunk in chunks])
+        if twin is not None:
+            return twin
         texts = {digest_of(chunk.embed_text): chunk.embed_text for chunk in chunks}
         vectors = self._record.known_vectors(list(texts))
         left = sorted(

@@ -224,6 +224,22 @@ class Record:
                     known[digest] = np.frombuffer(row[0], STORED_DTYPE).astype(np.float32)
         return known
 
+    def vectors_of_twin(self, sha256: str, texts: Sequence[str]) -> NDArray[np.float32] | None:
+        """Return the vectors of a document of the same bytes, (n_texts, n_dims), where this parser read the same texts.
+
+        Its name may be part of what was embedded for it, so `known_vectors` does not find it; the difference is small.
+        """
+        with self._database.read() as connection:
+            rows = connection.execute(
+                "SELECT c.text, v.vector FROM chunks c JOIN vectors v ON v.chunk_id = c.id AND v.embedder_id = ? "
+                "WHERE c.document_id = (SELECT id FROM documents WHERE sha256 = ? AND n_chunks = ? "
+                "AND parser_version = ? LIMIT 1) ORDER BY c.ordinal",
+                (self._embedder, sha256, len(texts), self._parser_version),
+            ).fetchall()
+        if not rows or [row["text"] for row in rows] != [_clean(text) for text in texts]:
+            return None
+        return np.stack([np.frombuffer(row["vector"], STORED_DTYPE).astype(np.float32) for row in rows])
+
     def _add_chunks(self, connection: sqlite3.Connection, id: int, version: Version) -> None:
         vectors = version.vectors.astype(STORED_DTYPE)
         for ordinal, (chunk, vector) in enumerate(zip(version.chunks, vectors, strict=True)):

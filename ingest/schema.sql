@@ -29,6 +29,7 @@ CREATE TABLE documents (
   queued_s       REAL    NOT NULL                  -- place in the queue while waiting
 );
 CREATE INDEX documents_state ON documents (state, queued_s);
+CREATE INDEX documents_sha256 ON documents (sha256);
 
 -- Who may enter which sub-folder: a readable file in a closed folder is not readable.
 CREATE TABLE folders (

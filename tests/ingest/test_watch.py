@@ -119,7 +119,8 @@ def test_a_dead_observer_is_started_again(watched: Watched) -> None:
 
 @pytest.mark.parametrize(("folder", "kind"), [
     ("/srv/documents", "ext4"), ("/srv/share/x", "cifs"), ("/srv/share", "cifs"), ("/srv/shared", "ext4"),
-    ("/srv/my files/x", "nfs4"), ("/srv/share/local/x", "xfs"), ("/home/u/remote", "fuse.sshfs"), ("/over/x", "overlay"),
+    ("/srv/my files/x", "nfs4"), ("/srv/share/local/x", "xfs"), ("/home/u/remote", "fuse.sshfs"),
+    ("/over/x", "overlay"),
 ])  # fmt: skip
 def test_the_file_system_is_that_of_the_nearest_mount(folder: str, kind: str) -> None:
     assert file_system_of(Path(folder), MOUNTINFO) == kind
