@@ -20,6 +20,7 @@ import uvicorn
 
 from appliance.answer.assistant import AnswerLimits, Assistant
 from appliance.answer.retrieval import Retriever
+from appliance.answer.words import Words
 from appliance.api.app import create_app
 from appliance.api.caller import PeerProtocol
 from appliance.api.parts import Parts
@@ -94,12 +95,13 @@ async def build(config: Config) -> AsyncIterator[Parts]:
             contextlib.closing(Dense(config.state / "chroma", library, embedder.fingerprint, embedder.n_dims))
         )
         engine = await stack.enter_async_context(_engine(config, registry))
+        words = Words()
         record_vectors = RecordVectors(library, embedder.fingerprint)
-        retriever = Retriever(library, dense, record_vectors, embedder, config.documents)
+        retriever = Retriever(library, dense, record_vectors, embedder, config.documents, words)
         limits = AnswerLimits(
             settings.answer.n_passages, settings.answer.max_tokens, settings.answer.refuse_below
         )
-        assistant = Assistant(retriever, engine, journal, limits)
+        assistant = Assistant(retriever, engine, journal, limits, words)
         changes = Changes(asyncio.get_running_loop())
         ingest = stack.enter_context(_ingest(config, library, dense, embedder, assistant, changes))
         yield Parts(

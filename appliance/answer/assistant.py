@@ -86,11 +86,14 @@ class _Case:
 class Assistant:
     """Answers questions from the documents that the caller may read."""
 
-    def __init__(self, retriever: Retriever, engine: Engine, journal: Journal, limits: AnswerLimits) -> None:
+    def __init__(
+        self, retriever: Retriever, engine: Engine, journal: Journal, limits: AnswerLimits, words: Words
+    ) -> None:
         self._retriever = retriever
         self._engine = engine
         self._journal = journal
         self._limits = limits
+        self._words = words
         self._n_answering = 0
 
     @property
@@ -158,7 +161,7 @@ class Assistant:
         """The model answers; each sentence is attributed as soon as it is complete."""
         built = await self._prompt(case)
         draft = Draft(
-            Attributor(case.question.text, [Evidence(p.number, p.text) for p in built.passages], Words())
+            Attributor(case.question.text, [Evidence(p.number, p.text) for p in built.passages], self._words)
         )
         request = GenerateRequest(
             built.messages,

@@ -71,17 +71,19 @@ class Retriever:
         record_vectors: VectorIndex,
         embedder: QueryEmbedder,
         folder: Path,
+        words: Words,
     ) -> None:
         self._library = library
         self._dense = dense
         self._record_vectors = record_vectors
         self._embedder = embedder
         self._folder = folder
+        self._words = words
 
     def search(self, query: str, viewer: Viewer, n: int) -> Retrieved:
         """Return the `n` passages nearest to `query` that the viewer may read."""
         started = time.monotonic()
-        words = Words()
+        words = self._words
         n_candidates = max(_MIN_CANDIDATES, n * _OVERFETCH)
         dense = self._nearest(self._embedder.embed([query])[0], n_candidates)
         lexical = (
@@ -94,7 +96,7 @@ class Retriever:
             (chunks[i], score) for i, score in fused if i in chunks and chunks[i].document.id in still_there
         ]
         best = distinct(ranked, max(n, _N_EVIDENCE), words)
-        weights = self._rarity(query, words)
+        weights = self._rarity(query)
         top_cosine = max((score for i, score in dense if i in {c.id for c, _ in ranked}), default=0.0)
         confidence = (
             top_cosine + coverage(weights, [c.text for c, _ in best[:_N_EVIDENCE]], words) if best else 0.0
@@ -130,12 +132,12 @@ class Retriever:
             return set(documents)
         return {i for i, document in documents.items() if _readable(self._folder / document.path, viewer)}
 
-    def _rarity(self, query: str, words: Words) -> Mapping[str, float]:
+    def _rarity(self, query: str) -> Mapping[str, float]:
         """Inverse document frequency of each content word of the query, by stem."""
         surface = surface_words(query)
         frequency = self._library.document_frequency(surface)
         n_chunks = max(1, self._library.n_chunks())
-        stems = {word: words.content(word) for word in surface}
+        stems = {word: self._words.content(word) for word in surface}
         return {
             stem[0]: float(np.log(1 + n_chunks / (1 + frequency.get(word, 0))))
             for word, stem in stems.items()

@@ -96,6 +96,7 @@ class EngineProcess:
         self._spawned.clear()
         self._settled.clear()
         self._status = EngineStatus("starting", model=self.model)
+        self._ladder = Ladder(self._spec.n_gpu_layers)
         self._watching = asyncio.create_task(self._watch())
         await self._spawned.wait()
 
