@@ -69,7 +69,7 @@ class Seen:
     Attributes:
         files: by path relative to the folder, names that are no text by surrogateescape.
         folders: the sub-folders, since their rights decide who can reach the files in them.
-        unreadable: sub-folders that could not be listed: what is in them is unknown, not gone.
+        unreadable: what could not be looked at: it, and what is in it, is unknown, not gone.
         problem: why the folder itself could not be listed; the rest is then empty and means nothing.
     """
 
@@ -80,7 +80,7 @@ class Seen:
 
     def hides(self, path: str) -> bool:
         """Tell whether a file of this path may exist without having been seen."""
-        return any(path.startswith(folder + "/") for folder in self.unreadable)
+        return any(path == unknown or path.startswith(unknown + "/") for unknown in self.unreadable)
 
 
 def is_ignored(name: str) -> bool:

@@ -82,6 +82,7 @@ class Ingest:
             on_change=on_change, stopping=self._stopping,
         )  # fmt: skip
         self._current = ""
+        self._recovered = False
         self._interrupted: set[int] = set()
         self._problems: dict[str, str] = {}  # by thread
         self._threads = [
@@ -93,8 +94,7 @@ class Ingest:
         ]
 
     def start(self) -> None:
-        """Put interrupted documents back into the queue, and begin."""
-        self._record.recover()
+        """Begin; what the last stop interrupted goes on."""
         self._parser.start()
         self._watch.start()
         for thread in self._threads:
@@ -171,7 +171,7 @@ class Ingest:
             self._on_change()
         # A burst of hints is one sweep; and a folder so big that sweeping takes long is not swept all the
         # time.
-        self._stopping.wait(max(HINTS_S, 2 * (time.monotonic() - began)))
+        self._stopping.wait(max(HINTS_S, 4 * (time.monotonic() - began)))
         if self._sweeper.problem:
             return min(self._options.retry_s, self._options.sweep_every_s)
         delays = (swept.again_s, self._watch.poll_s, self._options.sweep_every_s)
@@ -181,6 +181,9 @@ class Ingest:
 
     def _work_turn(self) -> float:
         """Take in everything that waits and is still; return the seconds until the next may be."""
+        if not self._recovered:
+            self._record.recover()  # here, where a full disk is waited for, and not in `start`
+            self._recovered = True
         for id in list(self._interrupted):
             self._intake.release(id)
             self._interrupted.discard(id)

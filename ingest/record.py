@@ -70,12 +70,14 @@ class Record:
         self._database = database
         self._parser_version = parser_version
         with database.write() as connection:
-            connection.execute(
-                "INSERT INTO embedders (fingerprint, n_dims) VALUES (?, ?) ON CONFLICT DO NOTHING",
-                (fingerprint, n_dims),
-            )
             query = "SELECT id FROM embedders WHERE fingerprint = ?"
-            self._embedder = int(connection.execute(query, (fingerprint,)).fetchone()[0])
+            row = connection.execute(query, (fingerprint,)).fetchone()
+            if row is None:
+                values = (fingerprint, n_dims)
+                row = connection.execute(
+                    "INSERT INTO embedders (fingerprint, n_dims) VALUES (?, ?) RETURNING id", values
+                ).fetchone()
+        self._embedder = int(row[0])
 
     # --- the queue ---
 

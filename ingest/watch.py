@@ -84,17 +84,22 @@ class Watch:
         # nothing of it.
         if self._observer is None or _identity(self._folder) != self._identity:
             return False
-        return self._observer.is_alive() and all(emitter.is_alive() for emitter in self._observer.emitters)
+        # The thread that reads inotify has no public name; it dies when a new sub-folder finds the table full.
+        reader = getattr(self._observer, "_inotify_fd", self._observer)
+        return all(thread.is_alive() for thread in (self._observer, reader, *self._observer.emitters))
 
     def _begin(self) -> str:
         """Start an observer; return why polling is needed, or an empty string."""
         if not self._folder.is_dir():
             return "the folder is missing"
-        observer = Observer()
+        observer: BaseObserver | None = None
         try:
+            observer = Observer()
             observer.schedule(self._handler, str(self._folder), recursive=True)
             observer.start()
         except OSError as error:  # the user's inotify instances or watches are used up
+            if observer is not None:
+                observer.on_thread_stop()  # its reading thread runs from construction on
             return f"inotify: {error.strerror or error}"
         self._observer, self._identity = observer, _identity(self._folder)
         kind = file_system_of(

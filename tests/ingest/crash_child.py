@@ -1,12 +1,10 @@
-"""Runs ingest on a folder until it is killed: `python tests/ingest/crash_child.py HOME`. For test_crash.py."""
+"""Runs ingest on a folder until it is killed: `python -m tests.ingest.crash_child HOME`. For test_crash.py."""
 
 from __future__ import annotations
 
 import sys
 import time
 from pathlib import Path
-
-sys.path[:0] = [str(Path(__file__).resolve().parents[2])]
 
 from ingest.dense import Dense
 from ingest.intake import IngestOptions

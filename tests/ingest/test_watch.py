@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -108,11 +110,15 @@ def test_a_folder_that_is_replaced_by_another_is_watched_anew(watched: Watched, 
     assert watched.hinted()
 
 
-def test_a_dead_observer_is_started_again(watched: Watched) -> None:
-    assert watched.watch._observer is not None
-    watched.watch._observer.stop()
-    watched.watch._observer.join()
+@pytest.mark.parametrize("part", ["observer", "reader"])
+def test_a_dead_observer_is_started_again(watched: Watched, part: str) -> None:
+    observer = watched.watch._observer
+    assert observer is not None
+    dying = observer if part == "observer" else observer._inotify_fd  # type: ignore[attr-defined]
+    dying.stop()
+    dying.join()
     watched.watch.check()
+    assert watched.watch._observer is not observer
     (watched.folder / "a.txt").write_text("x")
     assert watched.hinted()
 
@@ -124,3 +130,15 @@ def test_a_dead_observer_is_started_again(watched: Watched) -> None:
 ])  # fmt: skip
 def test_the_file_system_is_that_of_the_nearest_mount(folder: str, kind: str) -> None:
     assert file_system_of(Path(folder), MOUNTINFO) == kind
+
+
+def test_it_polls_and_says_why_when_inotify_is_used_up(tmp_path: Path) -> None:
+    program = (
+        "import resource, sys; from pathlib import Path; from ingest.watch import Watch;"
+        "resource.setrlimit(resource.RLIMIT_NOFILE, (3, 3));"
+        "watch = Watch(Path(sys.argv[1]), lambda: None); watch.start(); print(watch.how)"
+    )
+    said = subprocess.run(
+        [sys.executable, "-c", program, str(tmp_path)], capture_output=True, text=True, check=True
+    )
+    assert said.stdout.startswith("polling every 5 s (inotify: inotify instance limit reached)")
