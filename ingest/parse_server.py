@@ -82,6 +82,7 @@ def _silence() -> None:
     nothing = os.open(os.devnull, os.O_RDWR)
     for descriptor in (0, 1, 2):
         os.dup2(nothing, descriptor)
+    os.close(nothing)
 
 
 def _collect(child: Child, channel: socket.socket, limits: ParseLimits) -> None:

@@ -139,7 +139,7 @@ class _Blocks:
         while self.i < len(self.lines) and not self.lines[self.i].strip().startswith(fence):
             self.i += 1
         text = "\n".join(self.lines[first + 1 : self.i]).strip("\n")
-        self.i += 1
+        self.i = min(self.i + 1, len(self.lines))
         yield from self._unit(text, first, UnitKind.CODE)
 
     def _indented(self) -> Iterator[Unit]:

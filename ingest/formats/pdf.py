@@ -20,7 +20,15 @@ from ingest.unit import Outcome, Unit, UnitKind
 MIN_PAGE_CHARS = 8  # fewer are a page number on a scan
 MAX_BOOKMARKS = 5_000
 VOWELS = frozenset("aeiouyàáâãäåæèéêëìíîïòóôõöøùúûüýœ")
-JUNK_TITLES = ("microsoft word", "untitled", "document", "powerpoint", "microsoft powerpoint")
+JUNK_TITLES = (
+    "(anonymous)",
+    "(unspecified)",
+    "microsoft word",
+    "untitled",
+    "document",
+    "powerpoint",
+    "microsoft powerpoint",
+)
 
 
 def read(data: bytes, limits: ParseLimits) -> Reading:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import math
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -17,6 +18,7 @@ from ingest.formats.tidy import visible
 HYPHENS = (0xFFFE, 0x0002)  # how PDFium marks a hyphen that only the line's end put there
 SPACES = frozenset({0x00, 0x09, 0x0A, 0x0D, 0x20, 0xA0, 0x2002, 0x2003, 0x2009, 0x3000})
 BOLD = 600
+BOLD_NAME = re.compile(rb"bold|black|heavy", re.IGNORECASE)
 INVISIBLE = 3  # text render mode: neither fill nor stroke
 WHITE = 250
 MIN_HEIGHT = 2.0  # points; smaller text is not meant to be read
@@ -174,7 +176,16 @@ def _drawn(text: Any) -> list[Line]:
 
 
 def _is_bold(text: Any, line: Line) -> bool:
-    return all(pdfium.FPDFText_GetFontWeight(text, index) >= BOLD for index in (line.index, line.last))
+    return all(_is_bold_char(text, index) for index in (line.index, line.last))
+
+
+def _is_bold_char(text: Any, index: int) -> bool:
+    if pdfium.FPDFText_GetFontWeight(text, index) >= BOLD:
+        return True
+    # The standard fonts have no descriptor to read a weight from, only a name.
+    name = ctypes.create_string_buffer(128)
+    pdfium.FPDFText_GetFontInfo(text, index, name, len(name), ctypes.c_int())
+    return BOLD_NAME.search(name.value) is not None
 
 
 def _in(line: Line, hidden: Sequence[Word]) -> bool:
@@ -221,7 +232,7 @@ class _Scan:
         self.n_images += kind == pdfium.FPDF_PAGEOBJ_IMAGE
         if kind == pdfium.FPDF_PAGEOBJ_FORM:
             self._is_suspect = True  # the text in it is not looked at here, but word by word
-        elif not (kind == pdfium.FPDF_PAGEOBJ_PATH and is_white) and len(self._backs) < MAX_BACKS:
+        if not (kind == pdfium.FPDF_PAGEOBJ_PATH and is_white) and len(self._backs) < MAX_BACKS:
             left, bottom, right, top = (ctypes.c_float() for _ in range(4))
             if pdfium.FPDFPageObj_GetBounds(item, left, bottom, right, top):
                 self._backs.append(pdfium.FS_RECTF(left.value, top.value, right.value, bottom.value))

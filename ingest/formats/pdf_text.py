@@ -25,7 +25,7 @@ MAX_HEADING = 120
 MAX_HEADING_LINES = 3
 MAX_LEVELS = 4
 N_EDGE = 2  # lines at a page's top and bottom where running heads stand
-NUMBERED = re.compile(r"^(?:\d{1,2}(?:\.\d{1,2}){0,4}\.?|[A-Z]\.|[IVX]{1,5}\.)\s+\S")
+NUMBER = re.compile(r"^(?:\d{1,2}(?:\.\d{1,2}){0,4}\.?|[A-Z]\.|[IVX]{1,5}\.)\s+")
 ITEM = re.compile(r"^(?:[•◦▪‣●○■\-–—*]|\d{1,2}[.)]|[a-z][.)]|\([a-z0-9]{1,3}\))(?:\s|$)")
 BULLET = re.compile(r"^[•◦▪‣●○■]\s*")
 MARKER = re.compile(
@@ -56,8 +56,9 @@ def paragraphs(
             if key not in running or key not in seen:
                 kept.append(line)
             seen.add(key)
+        # Pages that differ in nothing else, as forms do, are kept whole.
         yield from _PageUnits(
-            kept, i + 1, labels[i], outline.get(i, []), sizes, bool(outline), headings
+            kept or page.lines, i + 1, labels[i], outline.get(i, []), sizes, bool(outline), headings
         ).units()
 
 
@@ -157,11 +158,12 @@ class _PageUnits:
         """Return (level, number of lines) of a heading that begins here, (0, 0) for none."""
         if self._titles:
             for n_lines in range(1, MAX_HEADING_LINES + 1):
-                level = self._titles.get(squashed(_join(self._lines[i : i + n_lines])))
+                text = _join(self._lines[i : i + n_lines])
+                level = self._titles.get(squashed(text)) or self._titles.get(squashed(NUMBER.sub("", text)))
                 if level:
                     return level, n_lines
         line = self._lines[i]
-        if self._has_outline or not self._is_short(line):
+        if self._has_outline or len(line.cells) > 1 or not self._is_short(line):
             return 0, 0
         size = _size(line)
         if size >= self._sizes[0] * HEADING_RATIO and size in self._sizes[1:]:
@@ -176,7 +178,7 @@ class _PageUnits:
                     break
                 n_lines += 1
             return min(self._sizes.index(size), MAX_LEVELS), n_lines
-        if line.bold and NUMBERED.match(line.text):
+        if line.bold and NUMBER.match(line.text):
             return min(len(self._sizes) - 1, 2) + line.text.split()[0].rstrip(".").count(".") + 1, 1
         return 0, 0
 

@@ -1,0 +1,186 @@
+"""Word documents: everything a reader of the page sees, and nothing else."""
+
+from __future__ import annotations
+
+import pytest
+
+from ingest.formats import docx as reader
+from ingest.formats.reading import Reading, RefusedError
+from ingest.limits import ParseLimits
+from ingest.unit import Outcome
+from tests.ingest.made_files import docx, p, tbl, zip_of
+
+STYLES = """
+<w:style w:styleId="berschrift1"><w:name w:val="heading 1"/></w:style>
+<w:style w:styleId="U2"><w:name w:val="Überschrift 2"/></w:style>
+<w:style w:styleId="Mine"><w:name w:val="Chapter"/><w:pPr><w:outlineLvl w:val="0"/></w:pPr></w:style>
+<w:style w:styleId="Child"><w:name w:val="Special"/><w:basedOn w:val="berschrift1"/></w:style>
+<w:style w:styleId="Ring"><w:name w:val="Ring"/><w:basedOn w:val="Ring"/></w:style>
+<w:style w:styleId="T"><w:name w:val="Title"/></w:style>
+<w:style w:styleId="Ghost"><w:name w:val="Ghost"/><w:rPr><w:vanish/></w:rPr></w:style>"""
+LEVEL = '<w:lvl w:ilvl="{}"><w:start w:val="1"/><w:numFmt w:val="{}"/><w:lvlText w:val="{}"/></w:lvl>'
+NUMBERING = (
+    '<w:abstractNum w:abstractNumId="0">'
+    + LEVEL.format(0, "decimal", "%1.")
+    + LEVEL.format(1, "decimal", "%1.%2")
+    + LEVEL.format(2, "lowerLetter", "%3)")
+    + '</w:abstractNum><w:abstractNum w:abstractNumId="1">'
+    + LEVEL.format(0, "bullet", "\uf0b7")
+    + '</w:abstractNum><w:num w:numId="5"><w:abstractNumId w:val="0"/></w:num>'
+    '<w:num w:numId="6"><w:abstractNumId w:val="1"/></w:num>'
+)
+BREAK = '<w:p><w:r><w:br w:type="page"/></w:r></w:p>'
+RENDERED = "<w:p><w:r><w:lastRenderedPageBreak/><w:t>{}</w:t></w:r></w:p>"
+
+
+def number(level: int, num_id: int = 5) -> str:
+    return f'<w:numPr><w:ilvl w:val="{level}"/><w:numId w:val="{num_id}"/></w:numPr>'
+
+
+def read(body: str, **parts: str) -> Reading:
+    return reader.read(docx(body, **parts), ParseLimits())
+
+
+def texts(body: str, **parts: str) -> list[str]:
+    return [unit.text for unit in read(body, **parts).units]
+
+
+def test_headings_are_found_by_localised_inherited_and_outline_styles() -> None:
+    body = (
+        p("One", "berschrift1")
+        + p("Two", "U2")
+        + p("x")
+        + p("Three", "Mine")
+        + p("Four", "Child")
+        + p("y", "Ring")
+    )
+    found = read(body, styles=STYLES).units
+    assert [unit.kind.value for unit in found] == [
+        "heading",
+        "heading",
+        "paragraph",
+        "heading",
+        "heading",
+        "paragraph",
+    ]
+    assert found[2].locator.heading == ("One", "Two")
+    assert found[5].locator.heading == ("Four",)
+
+
+def test_the_title_is_the_paragraph_styled_as_one() -> None:
+    assert read(p("Handbook", "T") + p("x"), styles=STYLES).title == "Handbook"
+
+
+def test_list_numbers_are_counted_as_word_shows_them() -> None:
+    body = p("A", properties=number(0)) + p("B", properties=number(1)) + p("C", properties=number(1))
+    body += p("D", properties=number(2)) + p("E", properties=number(0)) + p("F", properties=number(1))
+    assert texts(body, numbering=NUMBERING) == ["1. A", "1.1 B", "1.2 C", "a) D", "2. E", "2.1 F"]
+    assert texts(p("A", properties=number(0, 6)), numbering=NUMBERING) == ["- A"]
+
+
+def test_table_rows_have_their_header_and_number() -> None:
+    found = read(tbl(["Grade", "Days"], ["A", "27"], ["B", "30"])).units
+    assert [(unit.text, unit.header, unit.locator.rows) for unit in found] == [
+        ("A | 27", "Grade | Days", (1, 1)),
+        ("B | 30", "Grade | Days", (2, 2)),
+    ]
+
+
+def test_a_cell_merged_over_rows_is_repeated_so_that_each_row_stands_alone() -> None:
+    merged = "<w:tc><w:tcPr><w:vMerge{}/></w:tcPr>{}</w:tc>"
+    top, below = merged.format(' w:val="restart"', p("Grade A")), merged.format("", p(""))
+    assert texts(tbl(["Grade", "Days"], [top, "27"], [below, "28"])) == ["Grade A | 27", "Grade A | 28"]
+
+
+def test_a_table_of_one_column_is_read_as_paragraphs() -> None:
+    assert texts(tbl([f"<w:tc>{p('one')}{p('two')}</w:tc>"])) == ["one", "two"]
+
+
+def test_deleted_and_hidden_text_is_left_out_and_inserted_text_is_read() -> None:
+    run = "<w:r><w:t>{}</w:t></w:r>"
+    body = f"<w:p><w:del><w:r><w:delText>old</w:delText></w:r></w:del><w:ins>{run.format('new ')}</w:ins>"
+    body += f"<w:moveFrom>{run.format('moved')}</w:moveFrom>{run.format('text')}</w:p>"
+    body += p("unseen", run="<w:vanish/>") + p("ghost", run='<w:rStyle w:val="Ghost"/>')
+    body += p("seen", run='<w:rStyle w:val="Ghost"/><w:vanish w:val="0"/>')
+    assert texts(body, styles=STYLES) == ["new text", "seen"]
+
+
+def test_notes_and_comments_follow_their_paragraph() -> None:
+    body = (
+        '<w:p><w:r><w:t>Rule.</w:t><w:footnoteReference w:id="2"/><w:commentReference w:id="0"/></w:r></w:p>'
+        + p("x")
+    )
+    notes = f'<w:footnote w:id="2">{p("Since 2024.")}</w:footnote>'
+    comments = f'<w:comment w:id="0" w:author="Ann">{p("Check this.")}</w:comment>'
+    assert texts(body, footnotes=notes, comments=comments) == [
+        "Rule.",
+        "Footnote 2: Since 2024.",
+        "Comment by Ann: Check this.",
+        "x",
+    ]
+
+
+def test_a_text_box_comes_once() -> None:
+    box = f"<w:txbxContent>{p('In the box')}</w:txbxContent>"
+    both = f"<mc:AlternateContent><mc:Choice><w:drawing>{box}</w:drawing></mc:Choice>"
+    both += f"<mc:Fallback><w:pict>{box}</w:pict></mc:Fallback></mc:AlternateContent>"
+    assert texts(f"<w:p><w:r><w:t>Before</w:t></w:r><w:r>{both}</w:r></w:p>") == ["Before", "In the box"]
+
+
+def test_content_controls_links_and_fields_are_read_but_not_field_codes() -> None:
+    run = "<w:r><w:t>{}</w:t></w:r>"
+    body = f"<w:sdt><w:sdtContent>{p('control')}</w:sdtContent></w:sdt>"
+    body += (
+        f"<w:p><w:hyperlink>{run.format('link ')}</w:hyperlink><w:fldSimple>{run.format('7')}</w:fldSimple>"
+    )
+    body += "<w:r><w:instrText>PAGEREF x</w:instrText></w:r></w:p>"
+    assert texts(body) == ["control", "link 7"]
+
+
+def test_pages_are_estimates_and_one_break_counts_once() -> None:
+    found = read(p("one") + BREAK + RENDERED.format("two") + RENDERED.format("three")).units
+    assert [unit.locator.page for unit in found] == [1, 2, 3]
+    assert str(found[2].locator) == "about page 3"
+
+
+def test_without_breaks_there_is_no_page() -> None:
+    assert read(p("one")).units[0].locator.page is None
+
+
+def test_headers_and_footers_come_last_and_once() -> None:
+    assert texts(p("body"), header=p("Version 3"), footer=p("Version 3") + p("Confidential")) == [
+        "body",
+        "Version 3",
+        "Confidential",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("data", "outcome", "reason"),
+    [
+        (docx(p("x"))[:-40], Outcome.DAMAGED, "cut off or broken"),
+        (zip_of({"word/other.xml": "x"}), Outcome.DAMAGED, "word/document.xml is missing"),
+        (docx("<w:p>"), Outcome.DAMAGED, "word/document.xml is broken"),
+        (docx("<w:sdt>" * 300 + "</w:sdt>" * 300), Outcome.DAMAGED, "word/document.xml is broken"),
+        (zip_of({f"word/{i}": b"" for i in range(5001)}), Outcome.TOO_LARGE, "5001 parts"),
+        (zip_of({"word/document.xml": b" " * (65 * 1024 * 1024)}), Outcome.TOO_LARGE, "more than 64 MB"),
+        (
+            zip_of({"word/document.xml": '<!DOCTYPE a [<!ENTITY b "x">]><a>&b;</a>'}),
+            Outcome.DAMAGED,
+            "document type",
+        ),
+        (
+            zip_of(
+                {"word/document.xml": "<!--" + "x" * 9000 + '--><!DOCTYPE a [<!ENTITY b "x">]><a>&b;</a>'}
+            ),
+            Outcome.DAMAGED,
+            "document type",
+        ),
+    ],
+)
+def test_broken_and_hostile_documents_are_refused_with_a_reason(
+    data: bytes, outcome: Outcome, reason: str
+) -> None:
+    with pytest.raises(RefusedError, match=reason) as refusal:
+        reader.read(data, ParseLimits())
+    assert refusal.value.outcome is outcome

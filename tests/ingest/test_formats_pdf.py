@@ -1,0 +1,176 @@
+"""PDFs: rows, columns, paragraphs, headings, pages, hidden text, and what is refused."""
+
+from __future__ import annotations
+
+import pytest
+
+from ingest.formats import pdf as reader
+from ingest.formats.pdf_rows import Word, lines
+from ingest.formats.reading import Reading, RefusedError
+from ingest.limits import ParseLimits
+from ingest.unit import Outcome
+from tests.ingest.made_files import lines_at, pdf, text_at
+
+PROSE = [
+    "The pump must be checked every",
+    "morning before the first shift and",
+    "again when the last shift ends.",
+]
+
+
+def read(*pages: str, **options: str) -> Reading:
+    return reader.read(pdf(*pages, **options), ParseLimits())
+
+
+def texts(*pages: str) -> list[str]:
+    return [unit.text for unit in read(*pages).units]
+
+
+def test_lines_become_a_paragraph_with_its_page() -> None:
+    reading = read(lines_at(72, 700, PROSE), lines_at(72, 700, ["A second page."]), title="Pump manual")
+    assert [(unit.text, unit.locator.page) for unit in reading.units] == [
+        (" ".join(PROSE), 1),
+        ("A second page.", 2),
+    ]
+    assert (reading.title, reading.n_pages) == ("Pump manual", 2)
+
+
+def test_a_gap_between_lines_parts_paragraphs() -> None:
+    assert texts(lines_at(72, 700, PROSE) + lines_at(72, 640, PROSE)) == [" ".join(PROSE)] * 2
+
+
+def test_table_rows_are_kept_though_drawn_column_by_column() -> None:
+    columns = [["Part", "Bolt", "Nut"], ["Size", "M6", "M8"], ["Price", "0.10", "0.20"]]
+    found = read("\n".join(lines_at(72 + 150 * i, 700, column) for i, column in enumerate(columns))).units
+    assert [(unit.kind.value, unit.text, unit.header) for unit in found] == [
+        ("table_row", "Bolt | M6 | 0.10", "Part | Size | Price"),
+        ("table_row", "Nut | M8 | 0.20", "Part | Size | Price"),
+    ]
+
+
+def test_columns_of_prose_are_read_one_after_the_other() -> None:
+    left = [f"left column line {i} has several words" for i in range(12)]
+    right = [f"right column line {i} has several words" for i in range(12)]
+    text = " ".join(texts(lines_at(60, 700, left, 10) + "\n" + lines_at(320, 700, right, 10)))
+    assert text.index("left column line 11") < text.index("right column line 0")
+
+
+def test_larger_lines_are_headings_and_make_the_path() -> None:
+    page = (
+        text_at(72, 760, "Maintenance", 22) + text_at(72, 720, "Daily checks", 16) + lines_at(72, 690, PROSE)
+    )
+    found = read(page).units
+    assert [unit.kind.value for unit in found] == ["heading", "heading", "paragraph"]
+    assert found[2].locator.heading == ("Maintenance", "Daily checks")
+
+
+def test_a_bold_numbered_line_in_body_size_is_a_heading() -> None:
+    page = text_at(72, 730, "2. Cleaning", 11, "F2") + lines_at(72, 700, PROSE)
+    assert read(page).units[1].locator.heading == ("2. Cleaning",)
+
+
+def test_the_outline_says_what_headings_are() -> None:
+    outline = "<< /Type /Outlines /First 9 0 R /Last 9 0 R /Count 1 >>"
+    item = "<< /Title (Cleaning) /Parent 8 0 R /Dest [6 0 R /Fit] >>"
+    page = text_at(72, 760, "BIG STAMP", 30) + text_at(72, 730, "2 Cleaning") + lines_at(72, 690, PROSE)
+    data = pdf(page, catalog="/Outlines 8 0 R", extra=[outline, item])
+    found = reader.read(data, ParseLimits()).units
+    assert [(unit.kind.value, unit.text) for unit in found[:2]] == [
+        ("paragraph", "BIG STAMP"),
+        ("heading", "2 Cleaning"),
+    ]
+
+
+def test_printed_page_labels_are_kept_beside_the_physical_page() -> None:
+    labels = "/PageLabels << /Nums [0 << /S /r >> 2 << /S /D >>] >>"
+    found = read(*[lines_at(72, 700, ["Some words here."])] * 3, catalog=labels).units
+    assert [str(unit.locator) for unit in found] == ["page i", "page ii", "page 1"]
+    assert [unit.locator.page for unit in found] == [1, 2, 3]
+
+
+def test_running_heads_come_once() -> None:
+    pages = [
+        text_at(72, 800, "Staff manual 2026", 9)
+        + lines_at(72, 600, [f"Text of page {word}."])
+        + text_at(300, 30, f"{i}", 9)
+        for i, word in enumerate(["one", "two", "three", "four"], 1)
+    ]
+    found = texts(*pages)
+    assert found.count("Staff manual 2026") == 1
+    assert [text for text in found if text.startswith("Text of")] == [
+        f"Text of page {w}." for w in ("one", "two", "three", "four")
+    ]
+
+
+def test_text_written_sideways_is_read_apart_and_upright() -> None:
+    stamp = "BT /F1 12 Tf 0 1 -1 0 40 300 Tm (received stamp 2026) Tj ET"
+    assert texts(lines_at(72, 700, PROSE) + stamp) == [" ".join(PROSE), "received stamp 2026"]
+
+
+@pytest.mark.parametrize(
+    ("content", "text"),
+    [
+        ("1 1 1 rg " + text_at(72, 500, "white words") + " 0 g", "white words"),
+        ("3 Tr " + text_at(72, 500, "invisible words") + " 0 Tr", "invisible words"),
+        (text_at(72, 500, "tiny words", 1), "tiny words"),
+        (text_at(900, 500, "words beside the page"), "words beside the page"),
+    ],
+)
+def test_hidden_text_is_kept_and_flagged(content: str, text: str) -> None:
+    found = read(lines_at(72, 700, PROSE) + "\n" + content).units
+    assert {unit.text: unit.flags for unit in found} == {
+        " ".join(PROSE): frozenset(),
+        text: frozenset({"hidden"}),
+    }
+
+
+def test_white_text_on_a_dark_bar_is_not_hidden() -> None:
+    bar = "0 0 0.5 rg 60 490 300 30 re f 1 1 1 rg " + text_at(72, 500, "Table head") + " 0 g"
+    assert not any(unit.flags for unit in read(lines_at(72, 700, PROSE) + "\n" + bar).units)
+
+
+def test_a_scan_is_told_from_an_empty_page() -> None:
+    drawn = "100 100 200 200 re f"
+    with pytest.raises(RefusedError, match="a scan") as refusal:
+        read(drawn)
+    assert refusal.value.outcome is Outcome.NEEDS_OCR
+    assert read("").units == []
+
+
+def test_text_that_is_no_text_needs_ocr() -> None:
+    with pytest.raises(RefusedError) as refusal:
+        read(lines_at(72, 700, ['"7+%-#!$ &/(=? *~+^ {}[]<>', "%&/()=?#'*+~ -.;:_!"]))
+    assert refusal.value.outcome is Outcome.NEEDS_OCR
+
+
+def test_a_file_cut_off_is_damaged() -> None:
+    with pytest.raises(RefusedError, match="cut off or broken") as refusal:
+        reader.read(pdf(lines_at(72, 700, PROSE))[:120], ParseLimits())
+    assert refusal.value.outcome is Outcome.DAMAGED
+
+
+def test_a_page_limit_is_named_with_its_numbers() -> None:
+    data = pdf("", "", "")
+    with pytest.raises(RefusedError, match="3 pages, more than the limit of 2") as refusal:
+        reader.read(data, ParseLimits(max_pages=2))
+    assert refusal.value.outcome is Outcome.TOO_LARGE
+
+
+def test_a_pdf_behind_other_bytes_is_read() -> None:
+    data = b"mail header\r\n" * 200 + pdf(lines_at(72, 700, PROSE))
+    assert reader.read(data, ParseLimits()).units[0].text == " ".join(PROSE)
+
+
+def test_cells_are_parted_by_gaps_wider_than_the_line_is_high() -> None:
+    words = [Word("Part", 0, 0, 20, 10), Word("no.", 23, 0, 35, 10), Word("Price", 60, 1, 80, 11)]
+    assert [line.cells for line in lines(words)] == [("Part no.", "Price")]
+
+
+def test_a_raised_mark_stays_in_its_line() -> None:
+    words = [
+        Word("area", 0, 10, 20, 20),
+        Word("m", 23, 10, 30, 20),
+        Word("2", 30, 8, 34, 14),
+        Word("next", 0, 24, 20, 34),
+    ]
+    assert [line.text for line in lines(words)] == ["area m 2", "next"]

@@ -1,0 +1,170 @@
+"""Text, Markdown and CSV: encodings, structure, lines and rows."""
+
+from __future__ import annotations
+
+import pytest
+
+from ingest.formats import csv, md, txt
+from ingest.formats.encoding import decode
+from ingest.formats.reading import RefusedError
+from ingest.locator import Locator
+from ingest.unit import Unit, UnitKind
+
+RUSSIAN = "Однажды, в студеную зимнюю пору я из лесу вышел; был сильный мороз. "
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding"),
+    [
+        ("Straße; Größe", "utf-8"),
+        ("Straße; Größe", "utf-8-sig"),
+        ("Straße; Größe", "utf-16"),
+        ("Straße; Größe", "utf-16-le"),
+        ("Straße; Größe", "utf-16-be"),
+        ("Straße; Größe", "utf-32"),
+        ("Münchner Straße, 12 €", "cp1252"),
+        (RUSSIAN * 3, "cp1251"),
+        (RUSSIAN * 3, "koi8-r"),
+        ("青森県産の林檎です。とても甘いです。", "cp932"),
+        ("本公司的会议室可以通过内部网站预订", "gb18030"),
+        ("역사적 예수 연구자들은 이 사건을 다르게 본다", "cp949"),
+    ],
+)
+def test_text_in_any_encoding_is_read(text: str, encoding: str) -> None:
+    assert decode(text.encode(encoding)) == text
+
+
+def test_short_unmarked_text_is_taken_for_the_sites_own_encoding() -> None:
+    assert decode("Größe".encode("cp1252"), "cp1252") == "Größe"
+    assert decode("Čeština".encode("cp1250"), "cp1250") == "Čeština"
+
+
+def test_a_log_with_one_foreign_line_is_decoded_line_by_line() -> None:
+    assert decode("über\n".encode() * 5 + "größe\n".encode("cp1252")) == "über\n" * 5 + "größe\n"
+
+
+def units(found: list[Unit]) -> list[tuple[str, str, tuple[int, int] | None]]:
+    return [(unit.kind.value, unit.text, unit.locator.lines) for unit in found]
+
+
+def test_paragraphs_and_headings_of_a_text_know_their_lines() -> None:
+    text = b"MEETING NOTES\n\nThe roof\nis new.\n\nNext steps\n==========\nCall the roofer.\n"
+    found = txt.read(text, "cp1252").units
+    assert units(found) == [
+        ("heading", "MEETING NOTES", (1, 1)),
+        ("paragraph", "The roof\nis new.", (3, 4)),
+        ("heading", "Next steps", (6, 6)),
+        ("paragraph", "Call the roofer.", (8, 8)),
+    ]
+    assert found[3].locator.heading == ("Next steps",)
+
+
+def test_a_log_is_read_line_by_line_without_its_colours() -> None:
+    log = b"".join(b"2026-11-30 10:0%d \x1b[31mERROR\x1b[0m pump %d\n" % (i, i) for i in range(5))
+    assert units(txt.read(log, "cp1252").units)[1] == ("paragraph", "2026-11-30 10:01 ERROR pump 1", (2, 2))
+
+
+def test_a_long_block_is_cut_into_citable_line_spans() -> None:
+    found = txt.read("\n".join(f"line {i}" for i in range(100)).encode(), "cp1252").units
+    assert all(unit.locator.lines and unit.locator.lines[1] - unit.locator.lines[0] < 12 for unit in found)
+    assert "\n".join(unit.text for unit in found).count("line") == 100
+
+
+def test_nothing_but_white_space_has_no_units() -> None:
+    assert txt.read(b"\n \t\r\n", "cp1252").units == []
+
+
+MARKDOWN = b"""---
+title: Fire drill
+owner: Ann
+---
+# Drill
+
+Leave by the **nearest** exit, see [the map](http://intranet/map).
+
+Sub
+---
+1. Close `windows`
+   and doors
+2. Go
+
+| Floor | Warden |
+|-------|:------:|
+| 1     | Ann    |
+| 2     |        |
+
+```sh
+alarm --test
+```
+"""
+
+
+def test_markdown_keeps_its_structure() -> None:
+    reading = md.read(MARKDOWN, "cp1252")
+    assert reading.title == "Fire drill"
+    assert units(reading.units) == [
+        ("paragraph", "title: Fire drill\nowner: Ann", (2, 3)),
+        ("heading", "Drill", (5, 5)),
+        ("paragraph", "Leave by the nearest exit, see the map (http://intranet/map).", (7, 7)),
+        ("heading", "Sub", (9, 10)),
+        ("list_item", "1. Close windows and doors", (11, 12)),
+        ("list_item", "2. Go", (13, 13)),
+        ("table_row", "1 | Ann", (17, 17)),
+        ("table_row", "2 |", (18, 18)),
+        ("code", "alarm --test", (20, 22)),
+    ]
+    assert reading.units[4].locator.heading == ("Drill", "Sub")
+    assert reading.units[6].header == "Floor | Warden"
+    assert reading.units[7].locator.rows == (2, 2)
+
+
+@pytest.mark.parametrize(
+    "text", ["snake_case_name stays", "2 * 3 * 4", "a*b*c", "5 < 6 and 7 > 2", "C:\\path\\x"]
+)
+def test_what_only_looks_like_a_mark_stays(text: str) -> None:
+    assert md.inline(text) == text
+
+
+def test_an_unclosed_fence_takes_the_rest_of_the_file() -> None:
+    assert units(md.read(b"```\na\n\nb", "cp1252").units) == [("code", "a\n\nb", (1, 4))]
+
+
+def row(number: int, text: str) -> Unit:
+    return Unit(text, Locator(rows=(number, number)), UnitKind.TABLE_ROW)
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+def test_rows_name_their_columns_whatever_the_delimiter(delimiter: str) -> None:
+    lines = ["Name,Price,Note", "Widget,3.20,", "Bolt,0.10,M6 and M8"]
+    data = "\n".join(line.replace(",", delimiter) for line in lines).encode()
+    assert csv.read(data, "cp1252").units == [
+        row(1, "Name: Widget; Price: 3.20"),
+        row(2, "Name: Bolt; Price: 0.10; Note: M6 and M8"),
+    ]
+
+
+def test_quoted_cells_keep_delimiters_and_line_ends() -> None:
+    found = csv.read(b'Name,Where\r\n"Smith, Ann","floor 1\nroom 2"\r\n', "cp1252").units
+    assert found == [row(1, "Name: Smith, Ann; Where: floor 1 room 2")]
+
+
+def test_lines_above_a_table_are_notes_and_not_its_header() -> None:
+    found = csv.read(b"Price list 2026;;\n\nName;Price;Unit\nNut;1;kg\nBolt;2;kg\n", "cp1252").units
+    assert [unit.text for unit in found] == [
+        "Price list 2026",
+        "Name: Nut; Price: 1; Unit: kg",
+        "Name: Bolt; Price: 2; Unit: kg",
+    ]
+
+
+def test_a_table_without_names_keeps_all_its_rows() -> None:
+    assert csv.read(b"1,2\n3,4\n", "cp1252").units == [row(1, "1 | 2"), row(2, "3 | 4")]
+
+
+def test_a_header_alone_is_text_too() -> None:
+    assert csv.read(b"Name,Price\n", "cp1252").units == [row(1, "Name | Price")]
+
+
+def test_a_cell_without_end_is_refused_with_a_reason() -> None:
+    with pytest.raises(RefusedError, match="rows cannot be told apart"):
+        csv.read(b'a,b\n"' + b"x" * 1_100_000, "cp1252")
