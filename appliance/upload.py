@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import secrets
 from collections.abc import Iterator
@@ -12,6 +13,7 @@ from typing import BinaryIO
 
 from appliance.errors import BadUploadError, ConflictError
 from ingest.access import Viewer
+from ingest.errors import DiskFullError
 
 _MAX_NAME = 255  # bytes, NAME_MAX of Linux file systems
 
@@ -32,12 +34,14 @@ class IncomingFile:
 
         Raises:
             BadUploadError: the file grows beyond the limit.
+            DiskFullError: the disk has no room for it.
         """
         self.size += len(data)
         if self.size > self._max_bytes:
             limit = f"{self._max_bytes // 2**20} MiB is the most (ingest.max_file_mb)"
             raise BadUploadError(f"{self._target.name}: larger than {limit}")
-        self._file.write(data)
+        with _room_for(self._target):
+            self._file.write(data)
 
     def commit(self) -> None:
         """Give the file its name; it is on the disk when this returns.
@@ -45,7 +49,8 @@ class IncomingFile:
         Raises:
             ConflictError: the name was taken in the meantime.
         """
-        self._file.flush()
+        with _room_for(self._target):
+            self._file.flush()
         # Staff must be able to ask about what they added, whoever the daemon runs as.
         os.fchmod(self._file.fileno(), 0o644)
         os.fsync(self._file.fileno())
@@ -99,6 +104,16 @@ def _check_name(name: str) -> None:
         raise BadUploadError(f"{name!r} is not a file name: no folders, no leading dot")
     if len(os.fsencode(name)) > _MAX_NAME:
         raise BadUploadError(f"the name is {len(os.fsencode(name))} bytes long, {_MAX_NAME} is the most")
+
+
+@contextmanager
+def _room_for(target: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        if error.errno != errno.ENOSPC:
+            raise
+        raise DiskFullError(f"{target.name}: the disk of {target.parent} is full; make room and add it again") from error
 
 
 def taken(name: str) -> ConflictError:

@@ -24,7 +24,7 @@ from appliance.errors import (
     PromptTooLongError,
     UnsupportedRequestError,
 )
-from ingest.errors import DenseError, IngestError, LibraryError
+from ingest.errors import DenseError, DiskFullError, IngestError, LibraryError
 
 log = logging.getLogger(__name__)
 
@@ -48,6 +48,7 @@ TABLE: dict[type[Exception], Refusal] = {
     EngineNotReadyError: Refusal(503, "engine_not_ready", True),
     EngineLostError: Refusal(503, "engine_lost", True),
     EngineError: Refusal(500, "engine_failed", True),
+    DiskFullError: Refusal(507, "disk_full", True),
     LibraryError: Refusal(503, "library_unavailable", True),
     DenseError: Refusal(503, "index_unavailable", True),
     IngestError: Refusal(500, "ingest_failed", True),

@@ -16,10 +16,12 @@ from appliance.errors import (
     EngineBusyError,
     NotRunningError,
 )
-from ingest.errors import IngestError
+from ingest.errors import IngestError, ParserStoppedError
 
 # Raised before or outside the daemon: no request can meet them.
-OUTSIDE = {ConfigError, AlreadyRunningError, NotRunningError, RequestFailedError, StartFailedError}
+OUTSIDE = {
+    ConfigError, AlreadyRunningError, NotRunningError, RequestFailedError, StartFailedError, ParserStoppedError,
+}  # fmt: skip
 
 
 def all_below(kind: type[Exception]) -> Iterator[type[Exception]]:

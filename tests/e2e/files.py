@@ -5,7 +5,18 @@ from __future__ import annotations
 import io
 from collections.abc import Sequence
 
+from PIL import Image
 from reportlab.pdfgen.canvas import Canvas
+
+
+def scan() -> bytes:
+    """Return a PDF of one page that is a picture, without a text layer."""
+    buffer = io.BytesIO()
+    canvas = Canvas(buffer, invariant=1)
+    canvas.drawInlineImage(Image.effect_noise((200, 280), 60), 72, 72, width=450, height=630)
+    canvas.showPage()
+    canvas.save()
+    return buffer.getvalue()
 
 
 def pdf(pages: Sequence[str]) -> bytes:

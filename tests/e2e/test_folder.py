@@ -6,7 +6,7 @@ import asyncio
 import os
 
 from tests.e2e.daemon_process import DaemonProcess
-from tests.e2e.files import BOILER, pdf
+from tests.e2e.files import BOILER, scan
 
 QUERY = "safety valve of the boiler"
 
@@ -54,7 +54,7 @@ def test_a_file_that_cannot_be_read_says_why_in_plain_words(own_daemon: DaemonPr
     (own_daemon.documents / "broken.pdf").write_bytes(b"%PDF-1.7\nnothing else")
     (own_daemon.documents / "blank.txt").write_bytes(b"")
     (own_daemon.documents / "photo.jpg").write_bytes(b"\xff\xd8\xff\xe0" + bytes(200))
-    (own_daemon.documents / "scan.pdf").write_bytes(pdf([""]))
+    (own_daemon.documents / "scan.pdf").write_bytes(scan())
     own_daemon.until_states(broken="damaged", blank="empty", photo="unsupported", scan="needs_ocr")
     assert all(document.reason for document in asyncio.run(own_daemon.listing()).documents)
 

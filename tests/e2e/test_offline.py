@@ -17,16 +17,19 @@ from tests.e2e.daemon_process import DaemonProcess
 from tests.e2e.files import BOILER
 from tests.e2e.test_kills import children
 
-# A machine of its own whose only way out is an interface that counts and drops every packet: a library that tries
+# A machine of its own whose only way out is an interface that counts every packet and loses it: a library that tries
 # to call out, be it from Python, C++ or Rust, by name or by address, shows in the counter. The addresses are
 # reserved for documentation (RFC 5737). Connections to loopback would show too: the product needs none.
 _BLACK_HOLE = """
 set -e
 ip link set lo up
-ip link add hole type dummy
-sysctl -qw net.ipv6.conf.hole.disable_ipv6=1 2>/dev/null || true
+ip link add hole type veth peer name drain
+for end in hole drain; do
+  sysctl -qw net.ipv6.conf.$end.disable_ipv6=1 2>/dev/null || true
+  ip link set $end up
+done
 ip addr add 192.0.2.1/24 dev hole
-ip link set hole up
+ip neigh add 192.0.2.2 lladdr 02:00:00:00:00:02 dev hole
 ip route add default via 192.0.2.2 dev hole
 exec "$@"
 """
