@@ -303,7 +303,7 @@ async def test_leaving_in_the_middle_of_a_fast_answer_is_safe() -> None:
     rng = random.Random(7)
     async with FakeDaemon() as daemon, ApplianceApp(daemon.socket).run_test(size=SMALL) as pilot:
         daemon.answers.append(script(ANSWER * 5, CITATIONS, PASSAGES, pace_s=0.001))
-        for _ in range(8):
+        for _ in range(4):
             await ask(pilot, QUESTION)
             await asyncio.sleep(rng.random() / 3)
             await pilot.press("ctrl+n")

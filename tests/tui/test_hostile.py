@@ -78,7 +78,8 @@ async def test_hovering_over_a_table_cell_with_brackets_does_not_end_the_app() -
     async with _Answer().run_test(size=(80, 24), tooltips=True) as pilot:
         answer = pilot.app.query_one(AnswerText)
         for piece in (table, "| [/x] | y |\n"):
-            await answer.write(piece)
+            answer.write(piece)
+            await pilot.pause(0.1)
         await answer.finish()
         for cell in answer.query(".cell"):
             await pilot.hover(cell)
@@ -121,7 +122,9 @@ async def test_random_markdown_streams_without_a_crash_and_without_loss(seed: in
             answer.text, answer.citations = "", []
             await answer.finish()
             for _ in range(rng.randrange(1, 25)):
-                await answer.write(rng.choice(fragments))
+                answer.write(rng.choice(fragments))
+                if rng.random() < 0.3:
+                    await answer._show_pending()
                 if rng.random() < 0.2:
                     end = rng.randrange(-3, len(answer.text) + 3)
                     await answer.cite(Citation(start=0, end=end, numbers=rng.choice([[], [1], [2, 3]])))

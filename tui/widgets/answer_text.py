@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from markdown_it import MarkdownIt
 from textual.app import ComposeResult
 from textual.widgets import Markdown, Static
-from textual.widgets._markdown import MarkdownBlock, MarkdownStream, MarkdownTable, MarkdownTableContent
+from textual.widgets._markdown import MarkdownBlock, MarkdownTable, MarkdownTableContent
 
 from appliance.api.schema import Citation
 from tui.foreign import one_line, readable
@@ -16,6 +16,8 @@ from tui.messages import OpenPassage
 
 # Longer answers are shown as plain text: a large Markdown document freezes the screen (textual#4586).
 MAX_MARKDOWN = 40_000
+# A token at a time costs more than a reader sees (textual PR 5950).
+_SHOW_S = 1 / 15
 
 
 def _parser() -> MarkdownIt:
@@ -53,16 +55,15 @@ class AnswerText(Markdown):
         super().__init__(parser_factory=_parser, open_links=False)
         self.text = ""
         self.citations: list[Citation] = []
-        self._stream: MarkdownStream | None = None
+        self._pending = ""
 
-    async def write(self, text: str) -> None:
-        """Add a piece at the end; pieces that come faster than the screen are joined."""
+    def write(self, text: str) -> None:
+        """Add a piece at the end; it is shown together with those that come at the same moment."""
+        # Not Markdown.get_stream: its task outlives a widget that is removed in the middle of an answer.
+        if not self._pending:
+            self.set_timer(_SHOW_S, self._show_pending)
         self.text += text
-        if len(self.text) > MAX_MARKDOWN:
-            return
-        if self._stream is None:
-            self._stream = Markdown.get_stream(self)
-        await self._stream.write(readable(text))
+        self._pending += text
 
     async def cite(self, citation: Citation) -> None:
         """Mark a sentence that has just been checked."""
@@ -70,15 +71,18 @@ class AnswerText(Markdown):
         await self._redraw()
 
     async def finish(self, text: str | None = None, citations: Sequence[Citation] | None = None) -> None:
-        """Show the whole answer once more; the stream can lose a fence at the end (oterm#308)."""
+        """Show the whole answer once more; appending can lose a fence at the end (oterm#308)."""
         self.text = self.text if text is None else text
         self.citations = self.citations if citations is None else list(citations)
         await self._redraw()
 
+    async def _show_pending(self) -> None:
+        pending, self._pending = self._pending, ""
+        if pending and len(self.text) <= MAX_MARKDOWN:
+            await self.append(readable(pending))
+
     async def _redraw(self) -> None:
-        if self._stream is not None:
-            stream, self._stream = self._stream, None
-            await stream.stop()
+        self._pending = ""
         if len(self.text) > MAX_MARKDOWN:
             await self.update("")
             await self.remove_children(".plain")

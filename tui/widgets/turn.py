@@ -103,7 +103,7 @@ class Turn(Container):
             case TokenEvent(text=text):
                 self._progress("")
                 self.add_class("-writing")
-                await self._answer.write(text)
+                self._answer.write(text)
             case CitationEvent(citation=citation):
                 await self._answer.cite(citation)
                 self._mark_cited()
