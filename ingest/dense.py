@@ -133,11 +133,14 @@ class Dense:
         """Return the n nearest chunks as (chunk id, cosine), best first; some may be gone from the record.
 
         Raises:
-            DenseError: the index is not ready, or failed just now and is being rebuilt.
+            DenseError: the index is not ready, is behind the record (its answer would have holes), or failed just now
+                and is being rebuilt.
         """
         index = self._index
         if self.state != "ready" or index is None:
             raise DenseError(f"the vector index is {self.state}: {self.reason}")
+        if self._vectors.seq() > self._facts.watermarks.get(self._collection, 0):
+            raise DenseError("the vector index is catching up with the record")
         if vector.shape != (self._n_dims,):
             raise DenseError(f"the query has shape {vector.shape}, the index ({self._n_dims},)")
         try:

@@ -135,6 +135,16 @@ def test_a_query_before_it_is_ready_is_a_dense_error(shelf: Shelf) -> None:
     dense.follow()
 
 
+def test_an_index_that_is_behind_the_record_does_not_answer(shelf: Shelf, opened: Callable[[], Dense]) -> None:
+    """Its answer would lack the newest documents, and nobody could tell."""
+    dense = opened()
+    vectors = shelf.put("new.txt", 3)
+    with pytest.raises(DenseError, match="catching up"):
+        dense.query(vectors[0], 3)
+    dense.follow()
+    assert len(dense.query(vectors[0], 3)) == 3
+
+
 def test_a_query_of_another_shape_is_a_dense_error_and_harms_nothing(
     shelf: Shelf, opened: Callable[[], Dense]
 ) -> None:
