@@ -114,8 +114,21 @@ async def test_html_and_less_than_signs_are_shown_as_text() -> None:
 @pytest.mark.parametrize("seed", range(6))
 async def test_random_markdown_streams_without_a_crash_and_without_loss(seed: int) -> None:
     rng = random.Random(seed)
-    fragments = [*HOSTILE[:8], "\n", "\n\n", "```py\n", "```\n", "| a | b |\n|--|--|\n", "| c |\n", "# ", "- ", "1. ",
-                 "> ", "word ", "**", "`", "***", "    code\n", "![i](u)", "[l](cite:1)", "<b>", "&amp;", "====\n"]  # fmt: skip
+    blocks = [
+        "\n",
+        "\n\n",
+        "```py\n",
+        "```\n",
+        "| a | b |\n|--|--|\n",
+        "| c |\n",
+        "# ",
+        "- ",
+        "1. ",
+        "> ",
+        "====\n",
+    ]
+    spans = ["word ", "**", "`", "***", "    code\n", "![i](u)", "[l](cite:1)", "<b>", "&amp;"]
+    fragments = [*HOSTILE[:8], *blocks, *spans]
     async with _Answer().run_test(size=(60, 20)) as pilot:
         answer = pilot.app.query_one(AnswerText)
         for _ in range(12):

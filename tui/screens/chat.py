@@ -42,6 +42,7 @@ class ChatScreen(Screen[None]):
     AUTO_FOCUS = "#question"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "stop", "Stop", key_display="Esc"),
+        Binding("escape", "ask", "Back to asking", show=False),
         Binding("ctrl+n", "new", "New", key_display="^N"),
         Binding("f3,ctrl+l", "conversations", "Earlier", key_display="F3"),
         Binding("f4", "copy", "Copy answer", key_display="F4"),
@@ -95,7 +96,7 @@ class ChatScreen(Screen[None]):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Show only the keys that would do something now."""
         if action == "stop":
-            return self.answering or (self.is_mounted and isinstance(self.focused, Turn))
+            return self.answering
         return True
 
     # --- asking ---
@@ -176,11 +177,13 @@ class ChatScreen(Screen[None]):
     # --- keys ---
 
     def action_stop(self) -> None:
-        """Stop the answer; when none is made, go back to the question box."""
-        if self.answering and self._answering is not None:
+        """Stop the answer."""
+        if self._answering is not None:
             self._answering.cancel()
-        else:
-            self.query_one(QuestionBox).focus()
+
+    def action_ask(self) -> None:
+        """Go to the question box."""
+        self.query_one(QuestionBox).focus()
 
     async def action_new(self) -> None:
         """Begin a new conversation; what is typed stays."""

@@ -24,16 +24,17 @@ class PassageRow(Widget):
     def render(self) -> Content:
         """Return the place on one line, or on two in the side column, then the sentence."""
         passage, beside = self.passage, self.screen.has_class("-wide")
+        gap = "\n" if beside else "  "
         name = one_line(PurePosixPath(passage.path).name or passage.title)
-        where = one_line(passage.locator)
-        head = Content.assemble(
-            (f"[{passage.number}]", "bold $text-accent"), " ", (name, "bold"),
-            ("\n    " if beside and where else "  " if where else ""), (where, "$foreground 60%"),
-            (f"  ⚠ {', '.join(map(one_line, passage.flags))}" if passage.flags else "", "$text-warning"),
-        )  # fmt: skip
-        best = best_sentence(passage)
-        quote = Content.assemble("\n", (f"    “{best}”", "$foreground 60% italic")) if best else Content("")
-        return head + quote
+        where, best = one_line(passage.locator), best_sentence(passage)
+        flags = f"  ⚠ {', '.join(map(one_line, passage.flags))}" if passage.flags else ""
+        return Content.assemble(
+            (f"[{passage.number}]", "bold $text-accent"),
+            (f" {name}", "bold"),
+            (gap + where if where else "", "$foreground 60%"),
+            (flags, "$text-warning"),
+            (f"\n{'' if beside else '    '}“{best}”" if best else "", "$foreground 60% italic"),
+        )
 
     def on_click(self) -> None:
         """Open it."""

@@ -33,20 +33,17 @@ NOT_SAID = "The documents do not say."
 
 
 class Turn(Container):
-    """A question, the answer as it comes, and the evidence."""
+    """A question, the answer as it comes, and the evidence; `kept` is a finished turn of an earlier day."""
 
     can_focus = True
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("1", "open(1)", "Open passage", key_display="1…9"),
         *[Binding(str(n), f"open({n})", show=False) for n in range(2, 10)],
-        Binding("tab", "screen.stop", "Ask", show=False),
+        Binding("tab", "screen.ask", "Back to asking", key_display="Tab"),
         Binding("c", "screen.copy", "Copy", show=False),
     ]
 
     def __init__(self, question: str, kept: schema.Turn | None = None) -> None:
-        """Args:
-        kept: the finished turn of an earlier conversation; None: the answer will come as messages.
-        """
         super().__init__()
         self.question = question
         self.passages: list[Passage] = []
