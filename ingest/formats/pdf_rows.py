@@ -14,7 +14,13 @@ from ingest.formats.table import SEPARATOR
 HYPHEN = "\u0002"  # a hyphen that only a line's end put there; joined when lines become paragraphs
 MAX_COLUMN_DEPTH = 3
 MIN_COLUMN_ROWS = 5
-MIN_COLUMN_WORDS = 4  # median words a line on both sides of a column gap; fewer is a table
+MIN_COLUMN_WORDS = 4  # words of an unbroken stretch of a line of prose
+MIN_WORDY = 0.55  # share of stretches with that many; less is a table
+PLAIN_WORDY = 0.8  # the same where only one side is prose
+PLAIN_FILL = 0.75  # the same where only one side is prose
+LEVEL = 0.12  # heights by which cells of one row may differ
+MIN_LEVEL = 0.7  # share of the shorter side's lines that stand level with the other side's, in a table
+MIN_FILL = 0.6  # median stretch to the longest in a column: lines of prose fill it, cells do not
 MAX_CROSSING = 0.3  # share of lines that may run across a column gap: titles, wide figures
 N_BINS = 400
 MIN_ROW_CHARS = 3  # when most rows are shorter, the text is vertical or stamped on the side
@@ -46,6 +52,7 @@ class Line:
 
     Attributes:
         cells: texts parted by gaps wider than the line is high.
+        starts: x of each cell's beginning.
         index, last: of its first character, and of its last word's first.
     """
 
@@ -57,6 +64,7 @@ class Line:
     height: float
     index: int = 0
     last: int = 0
+    starts: tuple[float, ...] = ()
     bold: bool = False
     hidden: bool = False
 
@@ -177,27 +185,53 @@ def _middle_of_run(crossing: Sequence[int], i: int) -> float:
 
 
 def _is_prose(rows: Sequence[Sequence[Word]], x: float) -> bool:
-    sides: tuple[list[int], list[int]] = ([], [])
-    for row in rows:
-        if _crosses(row, x):
-            continue
-        n_left = sum(word.x1 <= x for word in row)
-        for side, n_words in zip(sides, (n_left, len(row) - n_left), strict=True):
-            if n_words:
-                side.append(n_words)
-    return all(len(side) >= MIN_COLUMN_ROWS and median(side) >= MIN_COLUMN_WORDS for side in sides)
+    """Tell two columns of prose from two of a table: lines of several words that fill their column.
+
+    Prose beside a drawing or a listing counts too, unless the other side's lines stand level with it, as cells do.
+    """
+    parted = [
+        ([w for w in row if w.x0 < x], [w for w in row if w.x0 >= x]) for row in rows if not _crosses(row, x)
+    ]
+    sides = [_Side([pair[i] for pair in parted if pair[i]]) for i in (0, 1)]
+    if min(side.n_rows for side in sides) < MIN_COLUMN_ROWS:
+        return False
+    if all(side.wordy >= MIN_WORDY for side in sides):
+        return max(side.fill for side in sides) >= MIN_FILL
+    pairs = [(left[0], right[0]) for left, right in parted if left and right]
+    n_level = sum(abs(a.middle - b.middle) <= LEVEL * a.height for a, b in pairs)
+    is_cells = n_level >= MIN_LEVEL * min(side.n_rows for side in sides)
+    return not is_cells and any(side.is_plain_prose for side in sides)
+
+
+class _Side:
+    """What the lines on one side of a gap are like, by their unbroken stretches."""
+
+    def __init__(self, rows: Sequence[Sequence[Word]]) -> None:
+        stretches = [
+            (x0, x1, sum(x0 <= word.x0 <= x1 for word in row)) for row in rows for x0, x1 in _segments(row)
+        ]
+        widths = [x1 - x0 for x0, x1, _ in stretches]
+        self.n_rows = len(rows)
+        self.wordy = sum(n >= MIN_COLUMN_WORDS for _, _, n in stretches) / max(1, len(stretches))
+        self.fill = median(widths) / max(*widths, 0.1) if widths else 0.0
+
+    @property
+    def is_plain_prose(self) -> bool:
+        return self.n_rows >= 2 * MIN_COLUMN_ROWS and self.wordy >= PLAIN_WORDY and self.fill >= PLAIN_FILL
 
 
 def _line(row: Sequence[Word]) -> Line:
     height = median(word.height for word in row)
     cells: list[str] = []
+    starts: list[float] = []
     end = None
     for word in row:
         if end is None or word.x0 - end > height:
             cells.append(word.text)
+            starts.append(word.x0)
         else:
             cells[-1] += " " + word.text if word.x0 - end > -0.5 * height or not cells[-1] else word.text
         end = word.x1 if end is None else max(end, word.x1)
     top, bottom = min(word.y0 for word in row), max(word.y1 for word in row)
     assert end is not None
-    return Line(tuple(cells), row[0].x0, top, end, bottom, height, row[0].index, row[-1].index)
+    return Line(tuple(cells), row[0].x0, top, end, bottom, height, row[0].index, row[-1].index, tuple(starts))

@@ -6,12 +6,14 @@ import itertools
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from statistics import median
 
 from ingest.formats.headings import Headings
 from ingest.formats.pdf_page import Page
 from ingest.formats.pdf_rows import HYPHEN, Line
-from ingest.formats.table import SEPARATOR, looks_like_header, row_text
+from ingest.formats.pdf_table import header_of, table_at
+from ingest.formats.table import SEPARATOR
 from ingest.formats.tidy import one_line
 from ingest.locator import Locator
 from ingest.unit import Unit, UnitKind
@@ -28,8 +30,11 @@ N_EDGE = 2  # lines at a page's top and bottom where running heads stand
 NUMBER = re.compile(r"^(?:\d{1,2}(?:\.\d{1,2}){0,4}\.?|[A-Z]\.|[IVX]{1,5}\.)\s+")
 ITEM = re.compile(r"^(?:[•◦▪‣●○■\-–—*]|\d{1,2}[.)]|[a-z][.)]|\([a-z0-9]{1,3}\))(?:\s|$)")
 BULLET = re.compile(r"^[•◦▪‣●○■]\s*")
-MARKER = re.compile(
-    r"^(?:[•◦▪‣●○■\-–—*]|\d{1,2}|[\dA-Za-z]{1,3}[.)]|\([a-z0-9]{1,3}\)|\d{1,2}(?:\.\d{1,2}){1,4}\.?)$"
+MARK = re.compile(r"^(?:[•◦▪‣●○■\-–—*]|[\dA-Za-z]{1,3}[.)]|\([a-z0-9]{1,3}\))$")
+NUMBER_MARK = re.compile(r"^\d{1,2}(?:\.\d{1,2}){0,4}\.?$")
+PAGE_NUMBER = re.compile(
+    r"^[-–|\s]*(?:(?:page|seite|página|pagina|p\.|s\.|sida|side)\s*)?(?:\d{1,4}|[ivxl]{1,6})"
+    r"(?:\s*(?:/|of|von|de)\s*\d{1,4})?[-–|\s]*$"
 )
 SENTENCE_END = (".", "!", "?", ":", ";", "。")
 
@@ -43,37 +48,42 @@ def paragraphs(
     pages: Sequence[Page | None], labels: Sequence[str | None], outline: Outline
 ) -> Iterator[Unit]:
     """Yield a document's units in reading order; pages without plausible text are None."""
-    running = _running(pages)
-    seen: set[str] = set()
     sizes = _sizes([line for page in pages if page for line in page.lines])
     headings = Headings()
+    for i, lines in enumerate(_without_running(pages, labels)):
+        if lines:
+            yield from _PageUnits(
+                lines, i + 1, labels[i], outline.get(i, []), sizes, bool(outline), headings
+            ).units()
+
+
+def _without_running(pages: Sequence[Page | None], labels: Sequence[str | None]) -> Iterator[list[Line]]:
+    """Yield each page's lines without heads, feet and page numbers that an earlier page had.
+
+    They are lines at the edge of half of all pages, alike but for the page's own number; other numbers are data.
+    """
+    edges: list[dict[Line, str]] = []
     for i, page in enumerate(pages):
-        if page is None:
-            continue
-        kept = []
-        for line in page.lines:
-            key = _pattern(line)
-            if key not in running or key not in seen:
-                kept.append(line)
-            seen.add(key)
-        # Pages that differ in nothing else, as forms do, are kept whole.
-        yield from _PageUnits(
-            kept or page.lines, i + 1, labels[i], outline.get(i, []), sizes, bool(outline), headings
-        ).units()
+        by_height = sorted(page.lines, key=lambda line: line.y0) if page else []
+        edge = (*by_height[:N_EDGE], *by_height[-N_EDGE:])
+        edges.append({line: _pattern(line, i, labels[i], len(pages)) for line in edge})
+    counts = Counter(pattern for edge in edges for pattern in set(edge.values()))
+    running = {pattern for pattern, n in counts.items() if n >= max(2, len(pages) / 2)}
+    seen: set[str] = set()
+    for page, patterns in zip(pages, edges, strict=True):
+        lines = page.lines if page else []
+        kept = [line for line in lines if patterns.get(line) not in running or patterns.get(line) not in seen]
+        seen.update(patterns.values())
+        yield kept or lines  # pages that differ in nothing else, as forms do, are kept whole
 
 
-def _running(pages: Sequence[Page | None]) -> set[str]:
-    """Return the patterns of lines that stand at the edge of half of all pages: heads, feet, page numbers."""
-    counts: Counter[str] = Counter()
-    for page in pages:
-        if page:
-            by_height = sorted(page.lines, key=lambda line: line.y0)
-            counts.update({_pattern(line) for line in (*by_height[:N_EDGE], *by_height[-N_EDGE:])})
-    return {pattern for pattern, n in counts.items() if n >= max(3, len(pages) / 2)}
-
-
-def _pattern(line: Line) -> str:
-    return re.sub(r"\d+", "#", squashed(line.text))
+def _pattern(line: Line, i: int, label: str | None, n_pages: int) -> str:
+    """Return a line with its page's numbers taken out."""
+    text = one_line(line.text).casefold()
+    if PAGE_NUMBER.match(text):
+        return "#"
+    own = {str(i + 1), str(n_pages), (label or "").casefold()}
+    return " ".join("#" if word.strip(".,/|-–·()") in own else word for word in text.split())
 
 
 def _sizes(lines: Sequence[Line]) -> list[float]:
@@ -105,7 +115,7 @@ class _PageUnits:
         has_outline: bool,
         headings: Headings,
     ) -> None:
-        self._lines = [_joined_marker(line) for line in lines]
+        self._lines = _joined_markers(lines)
         self._page = page
         self._label = label
         self._titles = {title: level for level, title in titles}
@@ -119,10 +129,12 @@ class _PageUnits:
         """Yield headings, rows and paragraphs in order."""
         i = 0
         while i < len(self._lines):
-            n_table = self._n_table(i)
-            if n_table:
-                yield from self._table(self._lines[i : i + n_table])
-                i += n_table
+            rows, n_lines = table_at(self._lines, i)
+            if rows:
+                header = header_of(rows)
+                for row in rows[1:] if header else rows:
+                    yield self._unit(row.text, UnitKind.TABLE_ROW, row.lines, header)
+                i += n_lines
                 continue
             level, n_lines = self._heading(i)
             if level:
@@ -138,21 +150,6 @@ class _PageUnits:
         locator = Locator(page=self._page, page_label=self._label, heading=self._headings.path)
         flags = frozenset({"hidden"}) if any(line.hidden for line in lines) else frozenset()
         return Unit(text, locator, kind, header, flags)
-
-    def _n_table(self, i: int) -> int:
-        """Count the rows of a table that begins here: two lines or more of several cells."""
-        n_rows = 0
-        while i + n_rows < len(self._lines) and len(self._lines[i + n_rows].cells) > 1:
-            n_rows += 1
-        return n_rows if n_rows > 1 or (n_rows and len(self._lines[i].cells) > 2) else 0
-
-    def _table(self, rows: Sequence[Line]) -> Iterator[Unit]:
-        first = rows[0].cells
-        others = [row.cells for row in rows[1:]]
-        wide = len(first) >= max(map(len, others), default=99) and len(others) > 1
-        header = row_text(first) if wide and looks_like_header(first, others) else ""
-        for row in rows[1:] if header else rows:
-            yield self._unit(row_text(row.cells).replace(HYPHEN, "-"), UnitKind.TABLE_ROW, [row], header)
 
     def _heading(self, i: int) -> tuple[int, int]:
         """Return (level, number of lines) of a heading that begins here, (0, 0) for none."""
@@ -208,7 +205,12 @@ class _PageUnits:
 
     def _goes_on(self, i: int, width: float) -> bool:
         above, line = self._lines[i - 1], self._lines[i]
-        if line.hidden != above.hidden or self._heading(i)[0] or self._n_table(i) or ITEM.match(line.text):
+        if (
+            line.hidden != above.hidden
+            or self._heading(i)[0]
+            or table_at(self._lines, i)[1]
+            or ITEM.match(line.text)
+        ):
             return False
         if abs(_size(line) - _size(above)) > 0.12 * above.height and len(line.text) > 3:
             return False
@@ -229,23 +231,19 @@ class _PageUnits:
         return self._unit(BULLET.sub("- ", text), kind, lines)
 
 
-def _joined_marker(line: Line) -> Line:
-    """Put a list mark or heading number that stands apart back to its text: "1.2 | Scope" is no table row."""
-    if len(line.cells) == 2 and MARKER.match(line.cells[0]):
-        cells: tuple[str, ...] = (" ".join(line.cells),)
-        return Line(
-            cells,
-            line.x0,
-            line.y0,
-            line.x1,
-            line.y1,
-            line.height,
-            line.index,
-            line.last,
-            line.bold,
-            line.hidden,
-        )
-    return line
+def _joined_markers(lines: Sequence[Line]) -> list[Line]:
+    """Put list marks and heading numbers that stand apart back to their text: "1.2 | Scope" is no table row.
+
+    A bare number among rows is a row's number and stays a cell.
+    """
+    joined = []
+    for i, line in enumerate(lines):
+        mark = line.cells[0]
+        among_rows = any(len(other.cells) > 1 for other in (*lines[max(0, i - 1) : i], *lines[i + 1 : i + 2]))
+        if len(line.cells) == 2 and (MARK.match(mark) or (NUMBER_MARK.match(mark) and not among_rows)):
+            line = replace(line, cells=(" ".join(line.cells),), starts=line.starts[:1])
+        joined.append(line)
+    return joined
 
 
 def _join(lines: Sequence[Line]) -> str:

@@ -55,6 +55,41 @@ def test_columns_of_prose_are_read_one_after_the_other() -> None:
     assert text.index("left column line 11") < text.index("right column line 0")
 
 
+def test_a_table_with_wordy_cells_is_not_taken_for_columns() -> None:
+    codes = [f"E{i:02d}" for i in range(12)]
+    causes = [f"something is wrong with part number {i}" for i in range(12)]
+    remedies = [f"ask the technician for spare part {i}" for i in range(12)]
+    columns = [(60, codes), (120, causes), (360, remedies)]
+    found = texts("\n".join(lines_at(x, 700, column, 9, 18) for x, column in columns))
+    assert found[3] == "E03 | something is wrong with part number 3 | ask the technician for spare part 3"
+
+
+def test_a_cell_that_wraps_is_put_back_together() -> None:
+    page = "\n".join(
+        [
+            lines_at(72, 700, ["Case", "Splash", "Burn"], step=36),
+            lines_at(200, 700, ["Do", "", "", "Cool it"], step=24),
+            lines_at(200, 664, ["Rinse for a quarter of an hour,", "then see a doctor"], step=12),
+        ]
+    )
+    found = read(page).units
+    assert [(unit.text, unit.header) for unit in found] == [
+        ("Splash | Rinse for a quarter of an hour, then see a doctor", "Case | Do"),
+        ("Burn | Cool it", "Case | Do"),
+    ]
+
+
+def test_numbers_at_the_edge_of_pages_are_data_unless_they_are_the_pages_own() -> None:
+    pages = [
+        lines_at(72, 600, [f"Meter {i} read {100 + i}", "Some words here."]) + text_at(300, 30, f"Page {i}")
+        for i in (1, 2, 3)
+    ]
+    found = " ".join(texts(*pages))
+    assert all(f"read {100 + i}" in found for i in (1, 2, 3))
+    assert "Page 1" in found
+    assert "Page 2" not in found
+
+
 def test_larger_lines_are_headings_and_make_the_path() -> None:
     page = (
         text_at(72, 760, "Maintenance", 22) + text_at(72, 720, "Daily checks", 16) + lines_at(72, 690, PROSE)
