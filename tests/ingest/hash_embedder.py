@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import threading
 import time
 from collections.abc import Sequence
 from zlib import crc32
@@ -18,9 +19,12 @@ class HashEmbedder:
 
     def __init__(self, delay_s: float = 0.0) -> None:
         self.delay_s = delay_s
+        self.gate = threading.Event()  # a test closes it to look at a file that is being embedded
+        self.gate.set()
         self.texts: list[str] = []
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        self.gate.wait()
         time.sleep(self.delay_s * len(texts))
         self.texts.extend(texts)
         vectors = np.zeros((len(texts), self.n_dims), np.float32)

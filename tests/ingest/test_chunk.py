@@ -220,6 +220,26 @@ def test_pages_are_exact(units: list[Unit], max_tokens: int) -> None:
         assert all(char in left for char in "".join("".join(unit.text for unit in own).split()))
 
 
+def test_a_text_of_one_endless_line_is_never_counted_at_once() -> None:
+    class Careful(Words):
+        def token_spans(self, text: str) -> list[tuple[int, int]]:
+            assert len(text) <= 20_000
+            return super().token_spans(text)
+
+    found = cut([para("x" * 100_000), *rows(2, header="h" * 100_000)], Careful(), 250)
+    assert sum(chunk.text.count("x") for chunk in found) == 100_000
+    assert "".join(texts(found)).count("h") >= 100_000
+
+
+def test_words_that_the_embedder_does_not_know_do_not_make_endless_chunks() -> None:
+    class Unknowing(Words):
+        PIECE = re.compile(r"\S+")
+
+    found = cut([para(" ".join(["x" * 3000] * 20))], Unknowing(), 100)
+    assert max(len(chunk.text) for chunk in found) <= 100 * 20
+    assert sum(chunk.text.count("x") for chunk in found) == 60_000
+
+
 def test_time_grows_with_the_text_and_no_faster() -> None:
     def seconds(n: int) -> float:
         units = [

@@ -241,20 +241,23 @@ def test_a_file_that_changes_while_it_is_read_is_read_again(desk: Desk) -> None:
 
 
 def test_a_file_renamed_while_it_is_read_is_not_read_again(desk: Desk) -> None:
-    desk.embedder.delay_s = 0.5  # type: ignore[attr-defined]
+    desk.embedder.gate.clear()  # type: ignore[attr-defined]
     (desk.folder / "a.txt").write_text("some words\n")
     desk.until_states(a="embedding")
     (desk.folder / "a.txt").rename(desk.folder / "b.txt")
+    desk.until_states(b="embedding")
+    desk.embedder.gate.set()  # type: ignore[attr-defined]
     desk.until_states(b="ready")
     assert desk.parser.paths == ["a.txt"]
     assert desk.words("words") == ["b.txt"]
 
 
 def test_a_file_deleted_while_it_is_read_leaves_nothing(desk: Desk) -> None:
-    desk.embedder.delay_s = 0.5  # type: ignore[attr-defined]
+    desk.embedder.gate.clear()  # type: ignore[attr-defined]
     (desk.folder / "a.txt").write_text("some words\n")
     desk.until_states(a="embedding")
     (desk.folder / "a.txt").unlink()
+    desk.embedder.gate.set()  # type: ignore[attr-defined]
     desk.until(lambda: desk.states() == {})
     desk.until(lambda: desk.ingest.status().current == "")
     assert desk.library.n_chunks() == 0
