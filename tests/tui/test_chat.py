@@ -85,6 +85,19 @@ async def test_not_in_the_documents_is_a_state_of_its_own(size: tuple[int, int])
         assert said(pilot).count("The documents do not say.") == 1
 
 
+async def test_an_answer_without_the_model_shows_no_speed_and_no_context() -> None:
+    end = done(NOT_SAID, [], answered=False)
+    nothing = end.context.model_copy(update=dict.fromkeys(("n_system", "n_passages", "n_question"), 0))
+    unasked = end.timings.model_copy(update={"decode_tps": 0.0, "n_decoded": 0})
+    async with FakeDaemon() as daemon, ApplianceApp(daemon.socket).run_test(size=SMALL) as pilot:
+        daemon.answers.append([end.model_copy(update={"context": nothing, "timings": unasked})])
+        await ask(pilot, "Who is the mayor?")
+        await until(pilot, lambda: not _turn(pilot).running)
+        assert "first word after" in said(pilot)
+        assert "tokens/s" not in said(pilot)
+        assert "context" not in said(pilot)
+
+
 @pytest.mark.parametrize("keys", [("tab", "2"), ("alt+2",)], ids=["tab-2", "alt-2"])
 async def test_a_key_opens_the_passage_in_its_document(keys: tuple[str, ...]) -> None:
     async with FakeDaemon() as daemon, ApplianceApp(daemon.socket).run_test(size=SMALL) as pilot:
@@ -303,7 +316,7 @@ async def test_leaving_in_the_middle_of_a_fast_answer_is_safe() -> None:
     rng = random.Random(7)
     async with FakeDaemon() as daemon, ApplianceApp(daemon.socket).run_test(size=SMALL) as pilot:
         daemon.answers.append(script(ANSWER * 5, CITATIONS, PASSAGES, pace_s=0.001))
-        for _ in range(4):
+        for _ in range(3):
             await ask(pilot, QUESTION)
             await asyncio.sleep(rng.random() / 3)
             await pilot.press("ctrl+n")

@@ -181,8 +181,10 @@ def _footing(done: DoneEvent) -> Content:
     """Return the small print under an answer."""
     timings, context = done.timings, done.context
     used = context.n_system + context.n_history + context.n_passages + context.n_question + timings.n_decoded
-    facts = [f"first word after {timings.ttft_s:.1f} s", f"{timings.decode_tps:.1f} tokens/s",
-             f"context {used:,} of {context.n_ctx:,}"]  # fmt: skip
+    facts = [f"first word after {timings.ttft_s:.1f} s"]
+    # Zero where the model was not asked: nothing near enough was found.
+    facts += [f"{timings.decode_tps:.1f} tokens/s"] if timings.decode_tps > 0 else []
+    facts += [f"context {used:,} of {context.n_ctx:,}"] if used else []
     lines = [Content.styled(" · ".join(facts), "$foreground 60%")]
     if done.finish_reason == "length":
         lines.append(Content.styled("Cut off: the answer reached its length limit.", "$text-warning"))
