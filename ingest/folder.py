@@ -7,6 +7,7 @@ import hashlib
 import os
 import signal
 import stat
+from collections import defaultdict
 from dataclasses import dataclass, field
 from fnmatch import fnmatch
 from pathlib import Path
@@ -99,7 +100,20 @@ def scan(folder: Path) -> Seen:
     pending = [""]
     while pending:
         _scan_one(folder, pending.pop(), seen, pending)
+    forget_old_names(folder, seen)
     return seen
+
+
+def forget_old_names(folder: Path, seen: Seen) -> None:
+    """A rename during the scan shows a file under both names: it must not pass for a new one beside the old."""
+    names: dict[int, list[str]] = defaultdict(list)
+    for path, status in seen.files.items():
+        names[status.inode].append(path)
+    for same in names.values():
+        if len(same) > 1:
+            for path in same:
+                if look_at(folder / path) is None:
+                    del seen.files[path]
 
 
 def _scan_one(folder: Path, below: str, seen: Seen, pending: list[str]) -> None:

@@ -276,6 +276,39 @@ def test_the_server_has_one_thread_and_fits_its_own_limit(make: Make, tmp_path: 
     assert int(facts["VmSize"].split()[0]) < 256 * 1024, "a child begins with what the server has mapped"
 
 
+def test_a_child_has_nothing_left_to_import(tmp_path: Path) -> None:
+    samples = {
+        "a.docx": docx(p("words")),
+        "a.pdf": pdf(lines_at(72, 700, ["some words"])),
+        "a.txt": "Größe, 青森県産の林檎です".encode("utf-16-le"),
+        "b.txt": "青森県産の林檎です。とても甘いです。".encode("cp932"),
+        "a.csv": "Größe;Preis\n1;2\n".encode("cp1252"),
+        "a.html": b"<html><h1>Head</h1><p>words",
+        "a.md": b"# Head\n\nwords",
+    }
+    for name, data in samples.items():
+        (tmp_path / name).write_bytes(data)
+    command = [sys.executable, "-c", CHILD_IMPORTS, *(str(tmp_path / name) for name in samples)]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=Path(__file__).parents[2], check=True)
+    assert done.stdout == "[]\n"
+
+
+CHILD_IMPORTS = """
+import sys
+from ingest import parse_server
+from ingest.limits import ParseLimits
+from ingest.parse_child import attempt
+from ingest.sniff import sniff
+parse_server.preload()
+before = set(sys.modules)
+for path in sys.argv[1:]:
+    with open(path, "rb") as file:
+        data = file.read()
+    assert attempt(data, sniff(data, path), path, ParseLimits()).units, path
+print(sorted(set(sys.modules) - before))
+"""
+
+
 def test_a_child_runs_under_its_limits(make: Make, tmp_path: Path) -> None:
     parser = make()
     thread, _ = in_thread(parser, slow_file(tmp_path))

@@ -120,6 +120,7 @@ def desk(tmp_path: Path, parser: KeptParser) -> Iterator[Desk]:
     desk = Desk(tmp_path, parser, HashEmbedder())
     desk.start()
     yield desk
+    desk.embedder.gate.set()  # type: ignore[attr-defined]
     desk.stop()
 
 

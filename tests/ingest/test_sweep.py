@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from ingest.folder import FileStat, Seen, is_being_written, is_ignored, scan, sha256_of
+from ingest.folder import FileStat, Seen, forget_old_names, is_being_written, is_ignored, scan, sha256_of
 from ingest.sweep import Changes, Entry, diff, problem_of
 
 STAT = FileStat(size=10, mtime_ns=5, inode=1, uid=1, gid=1, mode=0o644)
@@ -143,6 +143,20 @@ def test_hidden_folders_are_not_entered(tmp_path: Path) -> None:
     (tmp_path / ".git").mkdir()
     (tmp_path / ".git" / "a.txt").write_text("a")
     assert scan(tmp_path).files == {}
+
+
+def test_a_rename_during_the_scan_shows_one_name_only(tmp_path: Path) -> None:
+    (tmp_path / "new.txt").write_text("words")
+    status = FileStat.of((tmp_path / "new.txt").stat())
+    seen = Seen(files={"old.txt": status, "new.txt": status})
+    forget_old_names(tmp_path, seen)
+    assert list(seen.files) == ["new.txt"]
+
+
+def test_hard_links_are_files_of_their_own(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("words")
+    (tmp_path / "b.txt").hardlink_to(tmp_path / "a.txt")
+    assert sorted(scan(tmp_path).files) == ["a.txt", "b.txt"]
 
 
 def test_names_of_any_bytes_are_listed(tmp_path: Path) -> None:
