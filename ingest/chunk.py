@@ -3,33 +3,18 @@
 from __future__ import annotations
 
 import itertools
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
 
 from ingest.locator import Locator
+from ingest.token_cut import TokenCut, Tokenizer
 from ingest.unit import Unit, UnitKind
 
 MIN_MAX_TOKENS = 16
 TINY = 24  # tokens; a section this short joins the next rather than become a chunk that says nothing
 CONTEXT_SHARE = 0.25  # of max_tokens, at most, for title and headings in front of what is embedded
 HEADER_SHARE = 0.4  # of max_tokens, at most, for a table's repeated header
-CUT_SHARE = 0.25  # of a too long sentence's piece that may stay empty so that the cut falls between words
-SENTENCE_END = re.compile(r"(?<=[.!?])[\"'”’)\]]{0,3}\s+|(?<=[。！？])|\n")
 PATH = " › "
-
-
-class Tokenizer(Protocol):
-    """The embedder's way of counting; special tokens are not counted."""
-
-    def count_tokens(self, text: str) -> int:
-        """Return how many tokens a text has."""
-        ...
-
-    def token_spans(self, text: str) -> list[tuple[int, int]]:
-        """Return each token's (start, end) in characters, in order."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +87,7 @@ class _Cutter:
 
     def __init__(self, tokenizer: Tokenizer, max_tokens: int, title: str) -> None:
         self._tokenizer = tokenizer
+        self._cut = TokenCut(tokenizer)
         self._max_tokens = max_tokens
         self._title = title
         self._draft = _Draft()
@@ -111,7 +97,7 @@ class _Cutter:
     def chunks(self, units: Iterable[Unit]) -> Iterator[Chunk]:
         """Fill drafts with units; each full one becomes a chunk."""
         for unit in self._with_long_headers(units):
-            cost = self._tokenizer.count_tokens(unit.text)
+            cost = self._cut.count(unit.text)
             if self._draft.units and not self._fits(unit, cost):
                 yield from self._next(unit)
             yield from self._place(unit, cost)
@@ -161,10 +147,10 @@ class _Cutter:
         if first * 2 < rest:
             yield from self._finish()
             first = rest
-        for i, text in enumerate(self._pieces(unit.text, first, rest)):
+        for i, text in enumerate(self._cut.pieces(unit.text, first, rest)):
             if i:
                 yield from self._finish()
-            self._put(unit, text, self._tokenizer.count_tokens(text))
+            self._put(unit, text, self._cut.count(text))
 
     def _finish(self) -> Iterator[Chunk]:
         done, self._draft = self._draft, _Draft()
@@ -188,68 +174,20 @@ class _Cutter:
     def _context(self, path: Sequence[str], shown: Sequence[str]) -> str:
         """Return title and headings that the text itself does not show, outermost first, within their share."""
         parts = [part for part in dict.fromkeys((self._title, *path)) if part and part not in shown]
-        return self._first_tokens(PATH.join(parts), int(self._max_tokens * CONTEXT_SHARE))
+        return self._cut.first(PATH.join(parts), int(self._max_tokens * CONTEXT_SHARE))
 
     def _header(self, header: str) -> tuple[str, int]:
         """Return the header as it is repeated, and its tokens."""
         if not header:
             return "", 0
         if header not in self._headers:
-            short = self._first_tokens(header, int(self._max_tokens * HEADER_SHARE))
+            short = self._cut.first(header, int(self._max_tokens * HEADER_SHARE))
             self._headers[header] = short, self._tokenizer.count_tokens(short)
         return self._headers[header]
 
     def _header_cost(self, unit: Unit) -> int:
         header, cost = self._header(unit.header)
         return cost + 1 if header and header != self._draft.header else 0
-
-    def _first_tokens(self, text: str, n_tokens: int) -> str:
-        """Return the beginning of a text, at a token's end, that has at most `n_tokens` when counted alone."""
-        short, n_kept = text, n_tokens
-        while n_kept > 0 and self._tokenizer.count_tokens(short) > n_tokens:
-            spans = self._tokenizer.token_spans(text)
-            short = text[: spans[min(n_kept, len(spans)) - 1][1]].rstrip()
-            n_kept -= 1
-        return short if n_kept > 0 else ""
-
-    def _pieces(self, text: str, first: int, rest: int) -> list[str]:
-        """Cut a text at sentence ends into a piece of at most `first` tokens and others of at most `rest`."""
-        pieces: list[str] = []
-        start = n_used = 0
-        room = first
-        for at, n_tokens in self._sentences(text, max(1, min(first, rest))):
-            if n_used and n_used + n_tokens > room:
-                pieces.append(text[start:at])
-                start, n_used, room = at, 0, rest
-            n_used += n_tokens
-        pieces.append(text[start:])
-        return [piece.strip() for piece in pieces if piece.strip()]
-
-    def _sentences(self, text: str, limit: int) -> Iterator[tuple[int, int]]:
-        """Yield (start, tokens) of each sentence, and of each part of a sentence that is over the limit."""
-        ends = [match.end() for match in SENTENCE_END.finditer(text)]
-        start = 0
-        for end in [*ends, len(text)]:
-            sentence = text[start:end]
-            n_tokens = self._tokenizer.count_tokens(sentence)
-            if n_tokens <= limit:
-                yield start, n_tokens
-            else:
-                for offset, n_part in self._windows(sentence, limit):
-                    yield start + offset, n_part
-            start = end
-
-    def _windows(self, text: str, limit: int) -> Iterator[tuple[int, int]]:
-        """Yield (start, tokens) of parts of a long sentence, cut between words where that costs little."""
-        spans = self._tokenizer.token_spans(text)
-        i = 0
-        while i < len(spans):
-            j = _between_words(spans, i, min(i + limit, len(spans)), limit)
-            # Half a word may have more tokens alone than it had in its word.
-            while (n_tokens := self._tokenizer.count_tokens(_part(text, spans, i, j))) > limit and j - i > 1:
-                j -= max(1, (j - i) // 8)
-            yield (spans[i][0] if i else 0), n_tokens
-            i = j
 
     def _finished(self, draft: _Draft) -> Iterator[Chunk]:
         if not draft.units:
@@ -260,24 +198,10 @@ class _Cutter:
         context = self._context(locator.heading, draft.texts)
         embed_text = f"{context}\n{text}" if context else text
         if self._tokenizer.count_tokens(embed_text) > self._max_tokens:
-            embed_text = self._first_tokens(embed_text, self._max_tokens)
+            embed_text = self._cut.first(embed_text, self._max_tokens)
         yield Chunk(
             text, locator, n_tokens, embed_text, frozenset().union(*(unit.flags for unit in draft.units))
         )
-
-
-def _between_words(spans: Sequence[tuple[int, int]], i: int, j: int, limit: int) -> int:
-    """Move the end of a window back to a gap between tokens, if one is near."""
-    if j == len(spans):
-        return j
-    for k in range(j, max(i + 1, j - int(limit * CUT_SHARE)) - 1, -1):
-        if spans[k][0] > spans[k - 1][1]:
-            return k
-    return j
-
-
-def _part(text: str, spans: Sequence[tuple[int, int]], i: int, j: int) -> str:
-    return text[spans[i][0] if i else 0 : spans[j][0] if j < len(spans) else len(text)]
 
 
 def _same_page(one: Unit, other: Unit) -> bool:

@@ -102,10 +102,12 @@ def _parse(path: str, limits: ParseLimits, answer: int) -> Parsed:
         return Parsed(refusal.outcome, refusal.reason, mtime_ns=info.st_mtime_ns)
     except MemoryError:
         return Parsed(Outcome.TOO_LARGE, _no_memory(limits), size=info.st_size, mtime_ns=info.st_mtime_ns)
+    except Exception as error:
+        return Parsed(Outcome.DAMAGED, _unexpected(error), size=info.st_size, mtime_ns=info.st_mtime_ns)
     digest = hashlib.sha256(data).hexdigest()
     facts = {"format": kind, "sha256": digest, "size": len(data), "mtime_ns": info.st_mtime_ns}
     write_all(answer, pack(FACTS, encode(facts)))
-    parsed = _attempt(data, kind, path, limits)
+    parsed = attempt(data, kind, path, limits)
     return replace(parsed, format=kind, sha256=digest, size=len(data), mtime_ns=info.st_mtime_ns)
 
 
@@ -119,7 +121,7 @@ def _read_all(descriptor: int, limits: ParseLimits) -> bytes:
     return bytes(data)
 
 
-def _attempt(data: bytes, kind: str, path: str, limits: ParseLimits) -> Parsed:
+def attempt(data: bytes, kind: str, path: str, limits: ParseLimits) -> Parsed:
     """Run the reader; whatever a hostile file provokes in it is an outcome of this file."""
     if kind not in READERS:
         return _unread(kind)
@@ -130,7 +132,7 @@ def _attempt(data: bytes, kind: str, path: str, limits: ParseLimits) -> Parsed:
     except MemoryError:
         return Parsed(Outcome.TOO_LARGE, _no_memory(limits))
     except Exception as error:
-        return Parsed(Outcome.DAMAGED, f"it could not be read ({type(error).__name__}: {str(error)[:200]})")
+        return Parsed(Outcome.DAMAGED, _unexpected(error))
     if not reading.units:
         return Parsed(Outcome.EMPTY, "there is no text in it", n_pages=reading.n_pages)
     title = one_line(reading.title)[:MAX_TITLE] or PurePath(path).stem.encode("utf-8", "replace").decode()
@@ -147,6 +149,10 @@ def _unread(kind: str) -> Parsed:
     if kind in PICTURES:
         return Parsed(Outcome.UNSUPPORTED, f"this is {WORDS[kind]}: reading scans is not installed")
     return Parsed(Outcome.UNSUPPORTED, f"this is {WORDS[kind]}, which is not read yet")
+
+
+def _unexpected(error: Exception) -> str:
+    return f"it could not be read ({type(error).__name__}: {str(error)[:200]})"
 
 
 def _no_memory(limits: ParseLimits) -> str:

@@ -6,8 +6,11 @@ and ends when that end closes. It never looks into a file or an answer itself, a
 
 from __future__ import annotations
 
+import codecs
 import contextlib
+import encodings.aliases
 import gc
+import importlib
 import os
 import select
 import signal
@@ -145,9 +148,18 @@ def _death(child: Child, code: int, limits: ParseLimits) -> Parsed:
     )
 
 
+def preload() -> None:
+    """Load what Python would otherwise load at first use: in each child again, under its limits."""
+    importlib.import_module("heapq")  # for Counter.most_common
+    for name in set(encodings.aliases.aliases.values()):
+        with contextlib.suppress(LookupError):
+            codecs.lookup(name)
+
+
 def main() -> None:
     """Serve on the socket whose descriptor is the only argument."""
     with socket.socket(fileno=int(sys.argv[1])) as channel:
+        preload()
         gc.freeze()  # children would otherwise copy every page that their collector touches
         serve(channel)
 
