@@ -107,9 +107,8 @@ def stop(context: typer.Context) -> None:
 @app.command()
 def tui(context: typer.Context) -> None:
     """Open the screen."""
-    from tui.app import run
-
-    run(config_of(context).socket)
+    # A program of its own: the screen knows the socket's client, and nothing here knows the screen.
+    os.execv(sys.executable, [sys.executable, "-m", "tui", str(config_of(context).socket)])
 
 
 @app.command()

@@ -113,7 +113,9 @@ def _room_for(target: Path) -> Iterator[None]:
     except OSError as error:
         if error.errno != errno.ENOSPC:
             raise
-        raise DiskFullError(f"{target.name}: the disk of {target.parent} is full; make room and add it again") from error
+        raise DiskFullError(
+            f"{target.name}: the disk of {target.parent} is full; make room and add it again"
+        ) from error
 
 
 def taken(name: str) -> ConflictError:

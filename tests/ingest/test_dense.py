@@ -135,7 +135,9 @@ def test_a_query_before_it_is_ready_is_a_dense_error(shelf: Shelf) -> None:
     dense.follow()
 
 
-def test_an_index_that_is_behind_the_record_does_not_answer(shelf: Shelf, opened: Callable[[], Dense]) -> None:
+def test_an_index_that_is_behind_the_record_does_not_answer(
+    shelf: Shelf, opened: Callable[[], Dense]
+) -> None:
     """Its answer would lack the newest documents, and nobody could tell."""
     dense = opened()
     vectors = shelf.put("new.txt", 3)
