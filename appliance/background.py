@@ -38,6 +38,7 @@ def start(config: Config) -> int:
     """
     config.home.mkdir(parents=True, exist_ok=True)
     with open(log_of(config), "ab") as log:
+        before = log.tell()
         process = subprocess.Popen(
             [sys.executable, "-m", "appliance", "--home", str(config.home), "serve"],
             stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
@@ -46,11 +47,11 @@ def start(config: Config) -> int:
     while not _answers(config.socket):
         if process.poll() is not None:
             raise StartFailedError(
-                f"the daemon ended with code {process.returncode}:\n{_tail(log_of(config))}"
+                f"the daemon ended with code {process.returncode}:\n{_tail(log_of(config), before)}"
             )
         if time.monotonic() > deadline:
             raise StartFailedError(
-                f"the daemon does not answer after {_START_S:.0f} s:\n{_tail(log_of(config))}"
+                f"the daemon does not answer after {_START_S:.0f} s:\n{_tail(log_of(config), before)}"
             )
         time.sleep(_POLL_S)
     return process.pid
@@ -82,5 +83,6 @@ def _answers(path: Path) -> bool:
         return False
 
 
-def _tail(log: Path) -> str:
-    return "\n".join(log.read_text(encoding="utf-8", errors="replace").splitlines()[-_LOG_LINES:])
+def _tail(log: Path, start: int) -> str:
+    """Return the last lines of what was logged since byte `start`."""
+    return "\n".join(log.read_bytes()[start:].decode("utf-8", "replace").splitlines()[-_LOG_LINES:])

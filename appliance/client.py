@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import Any, BinaryIO, Self, TypeVar
+from typing import Any, BinaryIO, Self, TypeVar, get_args
 
 import httpx
 from pydantic import TypeAdapter
@@ -28,6 +28,7 @@ from appliance.api.schema import (
 from appliance.errors import ApplianceError, NotRunningError
 
 _ASK_EVENT: TypeAdapter[AskEvent] = TypeAdapter(AskEvent)
+_KNOWN_EVENTS = frozenset(kind.model_fields["event"].default for kind in get_args(AskEvent))
 _CONNECT_S = 5.0
 _Reply = TypeVar("_Reply", bound=Wire)
 
@@ -77,11 +78,17 @@ class Client:
         await self._http.aclose()
 
     async def ask(self, question: str, *, conversation: str | None = None) -> AsyncIterator[AskEvent]:
-        """Ask, and yield the events of the answer; closing the iterator cancels the answer."""
+        """Ask, and yield the events of the answer; closing the iterator cancels the answer.
+
+        Events of a newer daemon that this client does not know are passed over.
+        """
         body = AskRequest(question=question, conversation=conversation)
+        known = False
         async with self._stream("POST", "/api/ask", body) as response:
             async for line in response.aiter_lines():
-                if line.startswith("data: "):
+                if line.startswith("event: "):
+                    known = line.removeprefix("event: ") in _KNOWN_EVENTS
+                elif line.startswith("data: ") and known:
                     yield _ASK_EVENT.validate_json(line.removeprefix("data: "))
 
     async def search(self, query: str, n: int = 5) -> SearchReply:

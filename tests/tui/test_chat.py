@@ -287,6 +287,17 @@ async def test_a_fast_typist_loses_nothing() -> None:
         await until(pilot, lambda: [request.question for request in daemon.asked] == ["ab\ncd"])
 
 
+async def test_typing_asks_also_after_reading_a_passage() -> None:
+    async with FakeDaemon() as daemon, ApplianceApp(daemon.socket).run_test(size=SMALL) as pilot:
+        daemon.answers.append(script(ANSWER, CITATIONS, PASSAGES))
+        await ask(pilot, QUESTION)
+        await until(pilot, lambda: not _turn(pilot).running)
+        await pilot.press("tab")
+        assert not pilot.app.screen.query_one(QuestionBox).has_focus
+        await pilot.press("h", "o", "w", "space", "o", "l", "d")
+        await until(pilot, lambda: pilot.app.screen.query_one(QuestionBox).text == "how old")
+
+
 async def test_the_arrows_bring_earlier_questions_back_and_the_draft_after_them() -> None:
     async with FakeDaemon() as daemon, ApplianceApp(daemon.socket).run_test(size=SMALL) as pilot:
         daemon.answers.append(script("Yes.", [], []))

@@ -8,7 +8,7 @@ from contextlib import aclosing
 from typing import ClassVar, cast
 
 from pydantic import ValidationError
-from textual import work
+from textual import events, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
@@ -109,6 +109,14 @@ class ChatScreen(Screen[None]):
             return
         self.query_one(QuestionBox).remember(message.text)
         await self._ask(message.text)
+
+    def on_key(self, event: events.Key) -> None:
+        """Take what is typed while an answer has the focus; its own keys (digits, space) do not come here."""
+        if event.character and event.character.isalpha():
+            event.stop()
+            box = self.query_one(QuestionBox)
+            self.set_focus(box)
+            box.insert(event.character)
 
     def on_read_answer(self) -> None:
         """Go to the last answer, where digits open passages."""
