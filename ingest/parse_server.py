@@ -26,6 +26,12 @@ from ingest.parse_wire import ANSWER, BLOCK, CHILD, FACTS, REQUEST, WireError, e
 from ingest.unit import Outcome, Parsed
 
 MAX_REQUEST = 64 * 1024
+_KILLED_TWICE = encode(
+    Parsed(
+        Outcome.CRASHED,
+        "the reader was killed twice while it read this file: the machine may be short of memory",
+    ).to_json()
+)
 
 
 @dataclass(slots=True)
@@ -49,10 +55,17 @@ def serve(channel: socket.socket) -> None:
         if mark != REQUEST:
             return
         limits = ParseLimits(**request["limits"])
-        child = _fork(channel, request["path"], limits)
-        channel.sendall(pack(CHILD, encode(child.pid)))
-        _collect(child, channel, limits)
-        channel.sendall(pack(ANSWER, _answer(child, limits)))
+        answer = _read(channel, request["path"], limits)
+        # Killed by someone else (the kernel short of memory, a person) says nothing of the file: once more.
+        channel.sendall(pack(ANSWER, answer or _read(channel, request["path"], limits) or _KILLED_TWICE))
+
+
+def _read(channel: socket.socket, path: str, limits: ParseLimits) -> bytes | None:
+    """Read a file in a child of its own; None when the child was killed from outside."""
+    child = _fork(channel, path, limits)
+    channel.sendall(pack(CHILD, encode(child.pid)))
+    _collect(child, channel, limits)
+    return _answer(child, limits)
 
 
 def _fork(channel: socket.socket, path: str, limits: ParseLimits) -> Child:
@@ -117,13 +130,16 @@ def _kill(child: Child) -> None:
     os.close(child.pipe)
 
 
-def _answer(child: Child, limits: ParseLimits) -> bytes:
-    """Return the child's own answer, or the outcome that its death stands for."""
+def _answer(child: Child, limits: ParseLimits) -> bytes | None:
+    """Return the child's own answer, or the outcome that its death stands for; None when others killed it."""
     _, status, usage = os.wait4(child.pid, 0)
     frames = dict(split(bytes(child.output)))
     if ANSWER in frames and not child.killed:
         return frames[ANSWER]
-    parsed = _death(child, os.waitstatus_to_exitcode(status), limits)
+    code = os.waitstatus_to_exitcode(status)
+    if code == -signal.SIGKILL and not child.killed:
+        return None
+    parsed = _death(child, code, limits)
     data: dict[str, Any] = parsed.to_json() | {"peak_mb": round(usage.ru_maxrss / 1024, 1)}
     return encode(data) if FACTS not in frames else _merge(data, frames[FACTS])
 

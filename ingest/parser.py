@@ -89,7 +89,7 @@ class Parser:
         channel.settimeout(START_S + self.limits.wall_s(self.limits.max_file_mb * MIB))
         channel.sendall(pack(REQUEST, encode({"path": absolute, "limits": asdict(self.limits)})))
         mark, data = receive(channel, self.limits.max_output_mb * MIB)
-        if mark == CHILD:
+        while mark == CHILD:
             self.child_pid = int(data)
             mark, data = receive(channel, self.limits.max_output_mb * MIB)
         if mark != ANSWER:

@@ -179,16 +179,34 @@ def test_a_bomb_kills_its_child_and_no_one_else(make: Make, tmp_path: Path) -> N
     assert parser.parse(tmp_path / "good.txt").outcome is Outcome.OK
 
 
-def test_a_killed_child_is_that_files_outcome(make: Make, tmp_path: Path) -> None:
-    parser = make()
-    thread, results = in_thread(parser, slow_file(tmp_path))
-    until(lambda: parser.child_pid)
+def kill_the_child_of(parser: Parser, not_this: int | None = None) -> int:
+    until(lambda: parser.child_pid not in (None, not_this))
     assert parser.child_pid
     os.kill(parser.child_pid, signal.SIGKILL)
+    return parser.child_pid
+
+
+def test_a_child_that_someone_kills_says_nothing_of_the_file_which_is_read_again(
+    make: Make, tmp_path: Path
+) -> None:
+    parser = make()
+    thread, results = in_thread(parser, slow_file(tmp_path))
+    server, killed = parser.pid, kill_the_child_of(parser)
+    until(lambda: parser.child_pid not in (None, killed))
+    thread.join(60)
+    assert isinstance(results[0], Parsed)
+    assert results[0].outcome is Outcome.OK
+    assert parser.pid == server or server is None
+
+
+def test_a_file_whose_child_is_killed_twice_is_given_up(make: Make, tmp_path: Path) -> None:
+    parser = make()
+    thread, results = in_thread(parser, slow_file(tmp_path))
+    kill_the_child_of(parser, not_this=kill_the_child_of(parser))
     thread.join(20)
     assert isinstance(results[0], Parsed)
     assert results[0].outcome is Outcome.CRASHED
-    assert "SIGKILL" in results[0].reason
+    assert "killed twice" in results[0].reason
 
 
 def test_a_killed_server_is_started_again_and_the_file_read(make: Make, tmp_path: Path) -> None:
