@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import os
 import signal
+import time
 from pathlib import Path
 
 from appliance.api.schema import ErrorEvent, TokenEvent
@@ -14,6 +15,7 @@ from appliance.errors import NotRunningError
 from tests.e2e.daemon_process import DaemonProcess
 from tests.e2e.files import BOILER, pdf
 
+LINE = "The torque of every bolt on this flange is 21 Nm, to be checked once a year.\n"
 QUESTION = "At what pressure does the safety valve of the boiler open?"
 
 
@@ -25,6 +27,15 @@ def children(pid: int, needle: str) -> list[int]:
             if needle.encode() in Path(f"/proc/{child}/cmdline").read_bytes():
                 found.append(child)
     return found
+
+
+def until_child_of(server: int) -> int:
+    """Wait until the parse server has a child, and return its pid."""
+    deadline = time.monotonic() + 30
+    while not (found := children(server, "ingest.parse_server")):
+        assert time.monotonic() < deadline
+        time.sleep(0.005)
+    return found[0]
 
 
 async def ask_and_kill_the_engine(daemon: DaemonProcess) -> ErrorEvent:
@@ -71,12 +82,16 @@ def test_a_killed_daemon_takes_its_children_along_and_goes_on_where_it_was(own_d
     assert status.index.n_vectors == sum(d.n_chunks for d in asyncio.run(own_daemon.listing()).documents)
 
 
-def test_a_killed_parse_server_is_started_again_and_the_file_is_read(own_daemon: DaemonProcess) -> None:
+def test_parse_child_and_parse_server_killed_in_mid_work_cost_nothing(own_daemon: DaemonProcess) -> None:
     own_daemon.start()
-    for server in children(own_daemon.pid, "ingest.parse_server"):
-        os.kill(server, signal.SIGKILL)
-    (own_daemon.documents / "boiler.pdf").write_bytes(BOILER)
-    own_daemon.until_states(boiler="ready")
+    (own_daemon.documents / "book.pdf").write_bytes(pdf([f"Page {n}\n" + LINE * 40 for n in range(400)]))
+    own_daemon.until(lambda status: status.ingest.current == "book.pdf")
+    (server,) = children(own_daemon.pid, "ingest.parse_server")
+    os.kill(until_child_of(server), signal.SIGKILL)
+    until_child_of(server)
+    os.kill(server, signal.SIGKILL)
+    own_daemon.until_states(book="ready")
+    assert children(own_daemon.pid, "ingest.parse_server") != [server]
 
 
 def test_a_second_daemon_on_one_home_refuses_and_names_the_first(daemon: DaemonProcess) -> None:
