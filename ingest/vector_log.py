@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 
 from ingest.database import Database
 
-STORED_DTYPE = np.dtype(
-    "<f2"
-)  # a float16 moves a cosine by about 1e-4, int8 embedding by 6e-3 (findings.md section 3)
+# A float16 moves a cosine by about 1e-4, embedding in int8 by 6e-3 (docs/measurements.md).
+STORED_DTYPE = np.dtype("<f2")
 PAGE = 2048  # rows read at once: 3 MB of float32 with 384 dimensions
 
 

@@ -25,7 +25,7 @@ from models.embedder import TOKENIZER_FILE, WEIGHTS_FILE, OnnxEmbedder, Sentence
 from models.errors import CompileError, ModelError
 from models.reference_texts import REFERENCE_TEXTS
 
-# int8 of all-minilm-l6-v2: mean 0.9935 over 1,190 passages, and retrieval no worse (findings.md section 3).
+# int8 of all-minilm-l6-v2: mean 0.9935 over 1,190 passages, and retrieval no worse (docs/measurements.md).
 MIN_MEAN_COSINE = 0.98
 # fp32 is the same arithmetic: anything else is a wrong export, not a loss of precision.
 MIN_FP32_COSINE = 0.999

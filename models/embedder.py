@@ -22,7 +22,7 @@ from models.errors import CompileError, ModelFileError
 TOKENIZER_FILE = "tokenizer.json"
 WEIGHTS_FILE = "model.safetensors"
 
-# Texts in one run. Beyond it padding costs more than batching gains: findings.md section 3.
+# Texts in one run. Beyond it padding costs more than batching gains: docs/measurements.md.
 BATCH = 8
 
 

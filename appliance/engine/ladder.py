@@ -6,7 +6,7 @@ Layers are not fitted to the free memory yet: each rung is tried, and a crash le
 from __future__ import annotations
 
 # A GPU hidden from the process cannot be used by accident: llama.cpp takes VRAM even for 0 layers
-# (findings.md section 6).
+# unless KV cache and operations stay on the CPU as well (ezlocalai PR 110).
 GPU_HIDDEN = {
     "CUDA_VISIBLE_DEVICES": "",
     "HIP_VISIBLE_DEVICES": "",

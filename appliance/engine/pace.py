@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-# Start values until the first steps are measured: 0.5 B, 2 cores (findings.md section 2, price list).
+# Start values until the first steps are measured: 0.5 B, 2 cores (docs/measurements.md, Steps).
 START_PROMPT_MS = 4.5
 START_DECODE_MS = 23.0
 WEIGHT = 0.2  # of the newest step: one slow step halves nothing, ten do
