@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import stat
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -167,9 +169,22 @@ class Client:
             raise self._unreachable(error) from error
 
     def _unreachable(self, error: httpx.TransportError) -> NotRunningError:
+        if _is_forbidden(self.socket):
+            return NotRunningError(
+                f"you may not use {self.socket}: ask the administrator to add you to the group of its folder and socket"
+            )
         if isinstance(error, httpx.ConnectError):
             return NotRunningError(f"no daemon answers on {self.socket}: start it with `appliance serve`")
         return NotRunningError(f"the daemon on {self.socket} went away ({type(error).__name__}); ask again")
+
+
+def _is_forbidden(socket: Path) -> bool:
+    try:
+        return not os.access(socket, os.W_OK) and stat.S_ISSOCK(socket.stat().st_mode)
+    except PermissionError:
+        return True
+    except OSError:
+        return False
 
 
 def _raise_for_refusal(response: httpx.Response) -> None:

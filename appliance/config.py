@@ -213,7 +213,7 @@ def find_home(argument: Path | None, environment: Mapping[str, str]) -> Path:
         return argument.expanduser().absolute()
     if named := environment.get("APPLIANCE_HOME"):
         return Path(named).expanduser().absolute()
-    if (SERVICE_HOME / CONFIG_NAME).exists():
+    if SERVICE_HOME.is_dir():
         return SERVICE_HOME
     data = environment.get("XDG_DATA_HOME") or str(Path(environment.get("HOME", "/")) / ".local/share")
     return Path(data).absolute() / "appliance"

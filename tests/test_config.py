@@ -65,7 +65,7 @@ def test_the_home_is_the_argument_then_the_environment_then_the_users_data_folde
     environment = {"APPLIANCE_HOME": "/srv/a", "HOME": "/home/u"}
     assert find_home(Path("/srv/b"), environment) == Path("/srv/b")
     assert find_home(None, environment) == Path("/srv/a")
-    if not (SERVICE_HOME / "appliance.yaml").exists():
+    if not SERVICE_HOME.is_dir():
         assert find_home(None, {"HOME": "/home/u"}) == Path("/home/u/.local/share/appliance")
         assert find_home(None, {"HOME": "/home/u", "XDG_DATA_HOME": "/data"}) == Path("/data/appliance")
 

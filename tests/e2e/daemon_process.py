@@ -23,6 +23,7 @@ class DaemonProcess:
     """`appliance serve` on a home of its own, with the small test model."""
 
     def __init__(self, home: Path, models: Path, wrapper: Sequence[str] = ()) -> None:
+        self.settings: dict[str, str] = {}
         self.home = home
         self.documents = home / "documents"
         self.socket = home / "appliance.sock"
@@ -41,6 +42,7 @@ class DaemonProcess:
             "APPLIANCE_ENGINE__MODEL": "smollm2-135m-instruct",
             "APPLIANCE_ENGINE__N_CTX": "4096",
             "APPLIANCE_INGEST__SETTLE_MS": "200",
+            **self.settings,
         }
 
     @property
