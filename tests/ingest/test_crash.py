@@ -51,7 +51,7 @@ class Folder:
 
     def _text(self) -> str:
         n_paragraphs = self.rng.randrange(1, 60)
-        words = [f"word{self.rng.randrange(10**6)}" for _ in range(12 * n_paragraphs)]
+        words = [f"word{self.rng.randrange(10**12)}" for _ in range(12 * n_paragraphs)]
         return "\n\n".join(" ".join(words[n::n_paragraphs]) for n in range(n_paragraphs)) + "\n"
 
 
