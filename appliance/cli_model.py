@@ -151,10 +151,10 @@ class _Bar:
     def show(self, what: str, done: int, total: int) -> None:
         """Show that `done` of `total` of a step are done."""
         if not self._console.is_terminal and what != self._said:
-            self._console.print(what)
+            self._console.print(what, soft_wrap=True)
         self._said = what
         self._progress.update(self._task, description=what, completed=done, total=total or None)
 
     def line(self, text: str) -> None:
         """Print a line that stays."""
-        self._progress.console.print(text)
+        self._progress.console.print(text, soft_wrap=True)

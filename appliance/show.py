@@ -87,10 +87,7 @@ class Answer:
                 print(f"  [{passage.number}] {_place(passage)}")
         for left_out in done.context.left_out:
             print(f"  left out: {clean(left_out)}")
-        t, c = done.timings, done.context
-        n_used = c.n_system + c.n_history + c.n_passages + c.n_question + t.n_decoded
-        print(f"  {done.model}: first token after {t.ttft_s:.1f} s, {t.decode_tps:.0f} tokens/s, "
-              f"context {n_used} of {c.n_ctx} tokens")  # fmt: skip
+        print(f"  {_figures(done)}")
         return done.answered
 
     def _note(self, text: str) -> None:
@@ -101,6 +98,19 @@ class Answer:
         if not self._as_json:
             self._note("")
             print(text, end="", flush=True)
+
+
+def _figures(done: DoneEvent) -> str:
+    timings, context = done.timings, done.context
+    if timings.n_decoded == 0:
+        return f"the passages hold too little of the question; found in {timings.retrieval_s:.2f} s, model not asked"
+    n_used = (
+        context.n_system + context.n_history + context.n_passages + context.n_question + timings.n_decoded
+    )
+    return (
+        f"{done.model}: first token after {timings.ttft_s:.1f} s, {timings.decode_tps:.0f} tokens/s, "
+        f"context {n_used} of {context.n_ctx} tokens"
+    )
 
 
 def passages(reply: SearchReply, as_json: bool) -> None:
