@@ -10,7 +10,6 @@ from collections.abc import Coroutine
 from pathlib import Path
 from typing import Annotated, Any
 
-import click
 import typer
 
 from appliance import background, cli_model, offline, show
@@ -33,17 +32,9 @@ app.add_typer(cli_model.app, name="model")
 def main() -> None:
     """Run the command line; every error is one line on stderr and a telling exit code."""
     try:
-        status = app(standalone_mode=False)
-    except click.exceptions.Exit as leaving:
-        status = leaving.exit_code
-    except click.ClickException as error:
-        error.show()
-        status = Exit.USER_ERROR
-    except (click.Abort, KeyboardInterrupt):
-        status = 130  # as shells report a SIGINT
+        app()  # exits by itself: 0, the code of a `typer.Exit`, or 2 with a word on how to use it
     except Exception as error:
-        status = _report(error)
-    sys.exit(int(status or 0))
+        sys.exit(_report(error))
 
 
 def _report(error: Exception) -> Exit:

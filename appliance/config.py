@@ -76,7 +76,7 @@ class EngineSettings(_Section):
         description="GOMP_SPINCOUNT of the engine; bounded, so that a busy neighbour does not stop it.",
     )  # fmt: skip
     n_gpu_layers: int = Field(
-        default=-1, ge=-1, le=1000, description="Layers on the GPU; -1: as many as fit, 0: none."
+        default=-1, ge=-1, le=1000, description="Layers on the GPU; -1: as many as work, 0: none."
     )
 
 
@@ -88,7 +88,9 @@ class EmbedSettings(_Section):
         description="sentence-transformers runs the model uncompiled (needs the package; a GPU embedder).",
     )
     model: str = Field(
-        default="all-minilm-l6-v2", description="Embedding model; another one builds a second index."
+        default="auto",
+        description="Embedding model; auto takes the one chosen with `appliance model use`. Another one builds a "
+        "second index.",
     )
     batch: int = Field(default=8, ge=1, le=256, description="Chunks embedded at once.")
 
@@ -261,13 +263,17 @@ def _read_file(file: Path) -> dict[str, Any]:
         tree = yaml.safe_load(file.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return {}
+    except PermissionError as error:
+        raise ConfigError(
+            f"you may not read {file}: ask the administrator to add you to the group of {file.parent}"
+        ) from error
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise ConfigError(f"{file}: cannot be read: {error}") from error
     if tree is None:
         return {}
     if not isinstance(tree, dict):
         raise ConfigError(f"{file}: must be a mapping of sections (engine:, ingest:, …)")
-    return tree
+    return {name: value for name, value in tree.items() if value is not None}  # a bare `engine:` says nothing
 
 
 def _keys(tree: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
@@ -291,12 +297,14 @@ def _assign(tree: dict[str, Any], key: str, value: Any) -> None:
     *sections, name = key.split(".")
     for section in sections:
         tree = tree.setdefault(section, {})
+        if not isinstance(tree, dict):
+            raise ConfigError(f"{section}: must be a section of settings, found {tree!r}")
     tree[name] = value
 
 
 def _validate(tree: dict[str, Any], file: Path) -> Settings:
     try:
-        return Settings.model_validate({k: v for k, v in tree.items() if v is not None})
+        return Settings.model_validate(tree)
     except ValidationError as error:
         first = error.errors()[0]
         key = ".".join(str(part) for part in first["loc"])

@@ -113,7 +113,9 @@ async def build(config: Config) -> AsyncIterator[Parts]:
 
 def _embedder(config: Config, registry: Registry) -> Embedder:
     name = config.settings.embed.model
-    installed = registry.get(name)
+    installed = registry.active("embed") if name == "auto" else registry.get(name)
+    if installed is None:
+        raise ConfigError("no embedder is installed: run `appliance model pull --default --compile-apart`")
     return open_embedder(installed.path, config.settings.embed.backend)
 
 

@@ -5,6 +5,7 @@ ApplianceError
 ├── AlreadyRunningError  another daemon has this home
 ├── NotRunningError      no daemon answers on the socket
 ├── NotFoundError        no such document, conversation or model, or not the caller's
+├── NotAllowedError      the caller may not do that to this file
 ├── ConflictError        a file of that name is there already
 ├── BadUploadError       the file cannot be taken in
 ├── UnsupportedRequestError  a parameter that is understood but not offered
@@ -40,6 +41,10 @@ class NotRunningError(ApplianceError):
 
 class NotFoundError(ApplianceError):
     """There is no such thing, or the caller may not see it: list what there is."""
+
+
+class NotAllowedError(ApplianceError):
+    """The file's owner and mode do not let the caller do that: ask its owner."""
 
 
 class ConflictError(ApplianceError):

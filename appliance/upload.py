@@ -5,16 +5,18 @@ from __future__ import annotations
 import errno
 import os
 import secrets
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from appliance.errors import BadUploadError, ConflictError
+from appliance.errors import BadUploadError, ConflictError, NotAllowedError
 from ingest.access import Viewer
 from ingest.errors import DiskFullError
 
+_NEW_MODE = 0o644
 _MAX_NAME = 255  # bytes, NAME_MAX of Linux file systems
 
 
@@ -51,8 +53,6 @@ class IncomingFile:
         """
         with _room_for(self._target):
             self._file.flush()
-        # Staff must be able to ask about what they added, whoever the daemon runs as.
-        os.fchmod(self._file.fileno(), 0o644)
         os.fsync(self._file.fileno())
         if self._replace:
             os.replace(self._part, self._target)
@@ -62,10 +62,16 @@ class IncomingFile:
             except FileExistsError as error:
                 raise taken(self._target.name) from error
 
-    def give_to(self, viewer: Viewer) -> None:
-        """Make the caller the owner, where the daemon may."""
+    def dress(self, before: os.stat_result | None, viewer: Viewer) -> None:
+        """Give the file its owner and mode: those of the one it replaces, else the caller's.
+
+        Only root may give files away; where the daemon is not, everyone may read what is added, so that staff can ask
+        about it.
+        """
         if os.geteuid() == 0:
-            os.fchown(self._file.fileno(), viewer.uid, -1)
+            uid, gid = (viewer.uid, -1) if before is None else (before.st_uid, before.st_gid)
+            os.fchown(self._file.fileno(), uid, gid)
+        os.fchmod(self._file.fileno(), _NEW_MODE if before is None else stat.S_IMODE(before.st_mode))
 
     def discard(self) -> None:
         """Close, and remove what was not committed."""
@@ -87,16 +93,30 @@ class Folder:
         Raises:
             BadUploadError: the name is not that of a plain file.
             ConflictError: a file of that name is there and `replace` is not set.
+            NotAllowedError: it is there, and the caller may not write it.
         """
         _check_name(name)
-        if not replace and (self.path / name).exists():
-            raise taken(name)
+        before = self._before(name, viewer, replace=replace)
         file = IncomingFile(self.path, name, self.max_bytes, replace)
         try:
-            file.give_to(viewer)
+            file.dress(before, viewer)
             yield file
         finally:
             file.discard()
+
+    def _before(self, name: str, viewer: Viewer, *, replace: bool) -> os.stat_result | None:
+        """Return what is there under the name and may be replaced; None where nothing is."""
+        try:
+            before = (self.path / name).lstat()
+        except FileNotFoundError:
+            return None
+        if not replace:
+            raise taken(name)
+        if not stat.S_ISREG(before.st_mode):
+            raise BadUploadError(f"{name} is not a file and cannot be replaced")
+        if not viewer.may_write(before.st_uid, before.st_gid, before.st_mode):
+            raise NotAllowedError(f"{name} belongs to someone else, and you may not write it")
+        return before
 
 
 def _check_name(name: str) -> None:

@@ -19,10 +19,17 @@ class Viewer:
 
     def may_read(self, uid: int, gid: int, mode: int) -> bool:
         """Tell whether a file of this owner, group and mode is readable, as the kernel decides it."""
+        return self._may(0o4, uid, gid, mode)
+
+    def may_write(self, uid: int, gid: int, mode: int) -> bool:
+        """Tell whether a file of this owner, group and mode may be written, as the kernel decides it."""
+        return self._may(0o2, uid, gid, mode)
+
+    def _may(self, bit: int, uid: int, gid: int, mode: int) -> bool:
         if self.uid == 0:
             return True
         if uid == self.uid:
-            return bool(mode & 0o400)
+            return bool(mode & bit << 6)
         if gid in self.gids:
-            return bool(mode & 0o040)
-        return bool(mode & 0o004)
+            return bool(mode & bit << 3)
+        return bool(mode & bit)

@@ -6,6 +6,7 @@ Writes nothing: record.py does, on the same database.
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
 from collections.abc import Sequence
 from pathlib import Path
@@ -51,6 +52,10 @@ class Library:
         """Return one document, or None where there is none or the viewer may not read it."""
         rows = self._documents(viewer, "d.id = :id", {"id": id})
         return to_document(rows[0]) if rows else None
+
+    def sees(self, path: str, viewer: Viewer) -> bool:
+        """Tell whether the viewer may read the document of a path."""
+        return bool(self._documents(viewer, "d.path = :path", {"path": os.fsencode(path)}))
 
     def chunks(self, ids: Sequence[int], viewer: Viewer) -> dict[int, StoredChunk]:
         """Return those of the chunks that still exist and that the viewer may read."""

@@ -25,6 +25,7 @@ log = logging.getLogger(__name__)
 # Candidates of each kind for n passages: filters, duplicates and Chroma's recall holes (chroma#1205) eat some.
 _OVERFETCH = 8
 _MIN_CANDIDATES = 40
+_DEEPER = 8  # times as many, where access or deletions leave too few
 # Half dense, half lexical, each divided by its best: 0.957 hit@1 on XQuAD (dense 0.882, BM25 0.941, RRF 0.924).
 _DENSE_WEIGHT = 0.5
 _SAME_TEXT = 0.9  # Jaccard of words above which two passages say the same
@@ -85,19 +86,15 @@ class Retriever:
         started = time.monotonic()
         words = self._words
         n_candidates = max(_MIN_CANDIDATES, n * _OVERFETCH)
-        dense = self._nearest(self._embedder.embed([query])[0], n_candidates)
+        dense, chunks = self._dense_candidates(self._embedder.embed([query])[0], n_candidates, viewer)
         lexical = (
             self._library.lexical(fts_query(query), n_candidates, viewer) if surface_words(query) else []
         )
-        chunks = self._library.chunks([*dict(dense), *dict(lexical)], viewer)
-        still_there = self._still_readable(chunks.values(), viewer)
-        fused = fuse(dense, lexical)
-        ranked = [
-            (chunks[i], score) for i, score in fused if i in chunks and chunks[i].document.id in still_there
-        ]
-        best = distinct(ranked, max(n, _N_EVIDENCE), words)
+        chunks |= self._visible(lexical, viewer)
+        fused = fuse(dense, [(i, score) for i, score in lexical if i in chunks])
+        best = distinct([(chunks[i], score) for i, score in fused], max(n, _N_EVIDENCE), words)
         weights = self._rarity(query)
-        top_cosine = max((score for i, score in dense if i in {c.id for c, _ in ranked}), default=0.0)
+        top_cosine = max((score for _, score in dense), default=0.0)
         confidence = (
             top_cosine + coverage(weights, [c.text for c, _ in best[:_N_EVIDENCE]], words) if best else 0.0
         )
@@ -109,11 +106,19 @@ class Retriever:
 
     def still_there(self, chunk_ids: Sequence[int], viewer: Viewer) -> bool:
         """Tell whether all these chunks still exist and may be read: for passages of earlier turns."""
-        chunks = self._library.chunks(chunk_ids, viewer)
-        documents = {chunk.document.id for chunk in chunks.values()}
-        return len(chunks) == len(set(chunk_ids)) and documents == self._still_readable(
-            chunks.values(), viewer
-        )
+        return len(self._visible([(i, 0.0) for i in chunk_ids], viewer)) == len(set(chunk_ids))
+
+    def _dense_candidates(
+        self, vector: NDArray[np.float32], n: int, viewer: Viewer
+    ) -> tuple[Ranking, dict[int, StoredChunk]]:
+        """The nearest chunks of those that the viewer may see; looks deeper while few of the near ones are theirs."""
+        depth = n
+        while True:
+            ranking = self._nearest(vector, depth)
+            chunks = self._visible(ranking, viewer)
+            if len(chunks) >= n or len(ranking) < depth:
+                return [(i, score) for i, score in ranking if i in chunks][:n], chunks
+            depth *= _DEEPER
 
     def _nearest(self, vector: NDArray[np.float32], n: int) -> Ranking:
         try:
@@ -121,6 +126,12 @@ class Retriever:
         except DenseError as error:
             log.debug("searching the record's vectors: %s", error)
             return self._record_vectors.query(vector, n)
+
+    def _visible(self, ranking: Ranking, viewer: Viewer) -> dict[int, StoredChunk]:
+        """Chunks that exist, that the viewer may read, and whose file is there this moment."""
+        chunks = self._library.chunks([i for i, _ in ranking], viewer)
+        readable = self._still_readable(chunks.values(), viewer)
+        return {i: chunk for i, chunk in chunks.items() if chunk.document.id in readable}
 
     def _still_readable(self, chunks: Iterable[StoredChunk], viewer: Viewer) -> set[int]:
         """Ids of the documents whose file is there and readable this moment: a delete or chmod counts at once.

@@ -62,18 +62,23 @@ async def around(
     return DocumentText(document=_document(chunks[0].document), blocks=blocks)
 
 
-def ingest_status(daemon: Parts) -> IngestStatus:
-    """Return what ingest is doing now. Blocking."""
+def ingest_status(daemon: Parts, caller: Viewer) -> IngestStatus:
+    """Return what ingest is doing now; a file that the caller may not see is not named. Blocking."""
     state = daemon.ingest.status()
+    current = (
+        printable(state.current)
+        if daemon.library.sees(state.current, caller)
+        else "a file" * bool(state.current)
+    )
     return IngestStatus(
-        folder=str(daemon.config.documents), current=printable(state.current), n_waiting=state.n_waiting,
+        folder=str(daemon.config.documents), current=current, n_waiting=state.n_waiting,
         counts=daemon.library.counts(), watching=state.watching, problem=state.problem,
     )  # fmt: skip
 
 
 def _documents(daemon: Parts, caller: Viewer) -> DocumentsReply:
     found = [_document(document) for document in daemon.library.documents(caller)]
-    return DocumentsReply(documents=found, ingest=ingest_status(daemon))
+    return DocumentsReply(documents=found, ingest=ingest_status(daemon, caller))
 
 
 async def _document_events(daemon: Parts, caller: Viewer) -> AsyncGenerator[DocumentsReply, None]:

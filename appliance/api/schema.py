@@ -81,7 +81,7 @@ class Timings(Wire):
     n_decoded: int = 0
 
 
-# --- Events of POST /api/ask, in order: queued* passages (prefill | queued)* token* citation* then done or error ---
+# --- Events of POST /api/ask, in order: passages (queued | prefill)* (token | citation)* then done or error ---
 
 
 class QueuedEvent(Wire):
@@ -175,7 +175,7 @@ class SearchRequest(Wire):
 
 
 class SearchReply(Wire):
-    """Passages, best first, and how sure retrieval is that one of them answers (0 to 1)."""
+    """Passages, best first, and how sure retrieval is that one of them answers (0 to 2)."""
 
     passages: list[Passage]
     confidence: float

@@ -9,6 +9,7 @@ from importlib.metadata import version
 
 from fastapi import APIRouter
 
+from appliance.api.caller import Caller
 from appliance.api.library import ingest_status
 from appliance.api.parts import Daemon
 from appliance.api.schema import EngineReply, IndexReply, StatusReply
@@ -23,7 +24,7 @@ async def healthz(daemon: Daemon) -> dict[str, str]:
 
 
 @router.get("/api/status")
-async def status(daemon: Daemon) -> StatusReply:
+async def status(caller: Caller, daemon: Daemon) -> StatusReply:
     """Return the state of engine, ingest and index."""
     return StatusReply(
         version=version("appliance"),
@@ -31,7 +32,7 @@ async def status(daemon: Daemon) -> StatusReply:
         home=str(daemon.config.home),
         uptime_s=daemon.uptime_s(),
         engine=EngineReply(**asdict(daemon.engine.status())),
-        ingest=await asyncio.to_thread(ingest_status, daemon),
+        ingest=await asyncio.to_thread(ingest_status, daemon, caller),
         index=IndexReply(
             state=daemon.dense.state, reason=daemon.dense.reason, n_vectors=daemon.dense.n_vectors,
             embedder=daemon.embedder,
