@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 
 from tests.e2e.daemon_process import DaemonProcess
 from tests.e2e.files import BOILER, scan
@@ -57,17 +56,6 @@ def test_a_file_that_cannot_be_read_says_why_in_plain_words(own_daemon: DaemonPr
     (own_daemon.documents / "scan.pdf").write_bytes(scan())
     own_daemon.until_states(broken="damaged", blank="empty", photo="unsupported", scan="needs_ocr")
     assert all(document.reason for document in asyncio.run(own_daemon.listing()).documents)
-
-
-def test_only_who_may_read_the_file_gets_answers_from_it(own_daemon: DaemonProcess) -> None:
-    """Root reads everything, so the check is the record's: the mode is kept with the document."""
-    own_daemon.start()
-    file = own_daemon.documents / "pay.txt"
-    file.write_text("The director earns 9,100 a month.\n")
-    own_daemon.until_states(pay="ready")
-    os.chmod(file, 0o600)
-    found = own_daemon.run("search", "director earns", "--json")
-    assert ("pay.txt" in found.stdout) == (os.geteuid() in (0, file.stat().st_uid))
 
 
 def test_an_added_file_lands_whole_in_the_folder(own_daemon: DaemonProcess, tmp_path: object) -> None:
