@@ -29,6 +29,14 @@ def children(pid: int, needle: str) -> list[int]:
     return found
 
 
+def is_running(pid: int) -> bool:
+    """Tell whether a process has not ended; one that its new parent has not waited for yet has."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
 def until_child_of(server: int) -> int:
     """Wait until the parse server has a child, and return its pid."""
     deadline = time.monotonic() + 30
@@ -75,7 +83,7 @@ def test_a_killed_daemon_takes_its_children_along_and_goes_on_where_it_was(own_d
     assert len(below) == 2
     own_daemon.kill()
     own_daemon.start()
-    assert not [child for child in below if Path(f"/proc/{child}").exists()]
+    assert not [child for child in below if is_running(child)]
     own_daemon.until(lambda status: status.ingest.counts == {"ready": 8})
     assert asyncio.run(own_daemon.found("bolt M5 set to 17.5 Nm"))[0].startswith("manual5.pdf, page 17")
     status = asyncio.run(own_daemon.status())
