@@ -7,34 +7,16 @@ import contextlib
 import os
 import signal
 import time
-from pathlib import Path
 
 from appliance.api.schema import ErrorEvent, TokenEvent
 from appliance.client import Client
 from appliance.errors import NotRunningError
 from tests.e2e.daemon_process import DaemonProcess
 from tests.e2e.files import BOILER, pdf
+from tests.processes import children, has_ended
 
 LINE = "The torque of every bolt on this flange is 21 Nm, to be checked once a year.\n"
 QUESTION = "At what pressure does the safety valve of the boiler open?"
-
-
-def children(pid: int, needle: str) -> list[int]:
-    """Pids of the processes below `pid` whose command line holds `needle`."""
-    found = []
-    for task in Path(f"/proc/{pid}/task").iterdir():
-        for child in map(int, (task / "children").read_text().split()):
-            if needle.encode() in Path(f"/proc/{child}/cmdline").read_bytes():
-                found.append(child)
-    return found
-
-
-def is_running(pid: int) -> bool:
-    """Tell whether a process has not ended; one that its new parent has not waited for yet has."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except FileNotFoundError:
-        return False
 
 
 def until_child_of(server: int) -> int:
@@ -83,7 +65,7 @@ def test_a_killed_daemon_takes_its_children_along_and_goes_on_where_it_was(own_d
     assert len(below) == 2
     own_daemon.kill()
     own_daemon.start()
-    assert not [child for child in below if is_running(child)]
+    assert not [child for child in below if not has_ended(child)]
     own_daemon.until(lambda status: status.ingest.counts == {"ready": 8})
     assert asyncio.run(own_daemon.found("bolt M5 set to 17.5 Nm"))[0].startswith("manual5.pdf, page 17")
     status = asyncio.run(own_daemon.status())

@@ -15,7 +15,7 @@ import pytest
 from tests.e2e.conftest import short_home
 from tests.e2e.daemon_process import DaemonProcess
 from tests.e2e.files import BOILER
-from tests.e2e.test_kills import children
+from tests.processes import children
 
 # A machine of its own whose only way out is an interface that counts every packet and loses it: a library that tries
 # to call out, be it from Python, C++ or Rust, by name or by address, shows in the counter. The addresses are

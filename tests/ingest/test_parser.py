@@ -20,6 +20,7 @@ from ingest.limits import ParseLimits
 from ingest.parser import Parser
 from ingest.unit import Outcome, Parsed
 from tests.ingest.made_files import docx, flate_bomb, lines_at, p, pdf, zip_of
+from tests.processes import has_ended
 
 Make = Callable[..., Parser]
 
@@ -44,14 +45,6 @@ def until(condition: Callable[[], object], seconds: float = 10.0) -> None:
     while not condition():
         assert time.monotonic() < end, "the condition did not come true in time"
         time.sleep(0.005)
-
-
-def is_gone(pid: int) -> bool:
-    """Tell whether a process has ended; one that nobody waited for yet counts as ended."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
-    except (FileNotFoundError, ProcessLookupError):
-        return True
 
 
 def slow_file(folder: Path) -> Path:
@@ -221,7 +214,7 @@ def test_a_killed_server_is_started_again_and_the_file_read(make: Make, tmp_path
     assert isinstance(results[0], Parsed)
     assert results[0].outcome is Outcome.OK
     assert parser.pid != server
-    until(lambda: is_gone(child))
+    until(lambda: has_ended(child))
 
 
 def test_a_server_killed_between_files_is_not_noticed(make: Make, tmp_path: Path) -> None:
@@ -243,7 +236,7 @@ def test_stopping_while_a_file_is_read_says_nothing_about_the_file(make: Make, t
     parser.stop()
     thread.join(10)
     assert isinstance(results[0], ParserStoppedError)
-    until(lambda: is_gone(server) and is_gone(child))
+    until(lambda: has_ended(server) and has_ended(child))
 
 
 def test_a_parser_can_be_started_again(make: Make, tmp_path: Path) -> None:
@@ -267,7 +260,7 @@ def test_the_server_ends_with_the_daemon_even_while_a_file_is_read(tmp_path: Pat
         server, child = map(int, daemon.stdout.readline().split())
     daemon.kill()
     daemon.wait()
-    until(lambda: is_gone(server) and is_gone(child))
+    until(lambda: has_ended(server) and has_ended(child))
 
 
 DAEMON = """
