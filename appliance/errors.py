@@ -12,6 +12,7 @@ ApplianceError
     ├── EngineNotReadyError  the model is loading, or cannot be loaded
     ├── EngineLostError      the engine died while answering
     ├── EngineBusyError      the queue is full
+    ├── DeadlineError        the answer was not finished in the time it was given
     └── PromptTooLongError   the prompt can never fit the context
 """
 
@@ -73,6 +74,17 @@ class EngineBusyError(EngineError):
         super().__init__(f"{n_waiting} questions are waiting already; try again in {retry_after_s:.0f} s")
         self.n_waiting = n_waiting
         self.retry_after_s = retry_after_s
+
+
+class DeadlineError(EngineError):
+    """The answer was not finished in time: give it more, ask for fewer tokens, or ask when fewer people do."""
+
+    def __init__(self, deadline_s: float, n_decoded: int) -> None:
+        super().__init__(
+            f"not finished within {deadline_s:g} s: {n_decoded} tokens of the answer had been made"
+        )
+        self.deadline_s = deadline_s
+        self.n_decoded = n_decoded
 
 
 class PromptTooLongError(EngineError):

@@ -85,10 +85,11 @@ class Timings(Wire):
 
 
 class QueuedEvent(Wire):
-    """The question waits behind others; `position` from 1."""
+    """The question waits behind others; `position` from 1, `wait_s` is a guess of how long yet."""
 
     event: Literal["queued"] = "queued"
     position: int
+    wait_s: float = 0.0
 
 
 class PassagesEvent(Wire):

@@ -22,7 +22,7 @@ from appliance.errors import EngineError, EngineLostError, EngineNotReadyError
 
 log = logging.getLogger(__name__)
 
-WORKER = (sys.executable, "-P", "-m", "appliance.engine.worker")
+WORKER = (sys.executable, "-P", "-m", "appliance.engine.serve")
 ROOT = Path(appliance.__file__).parent.parent
 GGUF_MAGIC = b"GGUF"
 MAX_DEATHS = 3  # in a row without ever having been ready, on the last rung of the ladder

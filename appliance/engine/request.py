@@ -36,19 +36,22 @@ class GenerateRequest:
     Attributes:
         max_tokens: most tokens to decode; admission reserves KV cells for prompt + max_tokens.
         user: for fairness in the queue (round robin by user), not for access.
+        deadline_s: seconds from arrival, waiting included, after which it fails; None: it may take its time.
     """
 
     messages: tuple[Message, ...]
     max_tokens: int
     sampling: Sampling = field(default_factory=Sampling)
     user: str = ""
+    deadline_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Queued:
-    """The request waits; `position` counts from 1."""
+    """The request waits; `position` counts from 1, `wait_s` is a guess of how long yet."""
 
     position: int
+    wait_s: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

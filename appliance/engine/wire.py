@@ -23,7 +23,7 @@ from appliance.engine.request import (
     Sampling,
     Token,
 )
-from appliance.errors import EngineBusyError, EngineError, PromptTooLongError
+from appliance.errors import DeadlineError, EngineBusyError, EngineError, PromptTooLongError
 
 WireMessage = dict[str, Any]
 
@@ -89,6 +89,7 @@ def request_from_json(data: WireMessage) -> GenerateRequest:
         max_tokens=data["max_tokens"],
         sampling=Sampling(**sampling | {"stop": tuple(sampling["stop"])}),
         user=data["user"],
+        deadline_s=data["deadline_s"],
     )
 
 
@@ -110,6 +111,8 @@ def error_to_json(error: EngineError) -> WireMessage:
             return {"error": "prompt_too_long", "numbers": [error.n_prompt, error.max_tokens, error.n_ctx]}
         case EngineBusyError():
             return {"error": "busy", "numbers": [error.n_waiting, error.retry_after_s]}
+        case DeadlineError():
+            return {"error": "deadline", "numbers": [error.deadline_s, error.n_decoded]}
         case _:
             return {"error": "engine", "message": str(error)}
 
@@ -121,5 +124,7 @@ def error_from_json(data: WireMessage) -> EngineError:
             return PromptTooLongError(*data["numbers"])
         case "busy":
             return EngineBusyError(*data["numbers"])
+        case "deadline":
+            return DeadlineError(*data["numbers"])
         case _:
             return EngineError(data["message"])

@@ -1,4 +1,4 @@
-"""The engine's child process: `python -m appliance.engine.worker FD`.
+"""The step loop around a model, and the listener beside it.
 
 The main thread computes steps. A second thread listens to the parent, renders and tokenises, so that a new
 question, a cancel or a count never waits behind a step. Queue and scheduler are shared under one lock, which
@@ -7,18 +7,13 @@ is never held while the model computes; the cache is the main thread's alone.
 
 from __future__ import annotations
 
-import ctypes
-import os
-import signal
-import socket
-import sys
 import traceback
 from collections.abc import Callable
-from threading import Condition, Thread
+from threading import Condition
 from time import perf_counter
 
 from appliance.engine import wire
-from appliance.engine.model import Chunk, Model, ModelLoadError, ModelSpec, Outcome
+from appliance.engine.model import Chunk, Model, Outcome
 from appliance.engine.replies import Replies
 from appliance.engine.request import Event, FinishReason, Prefill, Queued, Token
 from appliance.engine.sampling import chain
@@ -28,9 +23,6 @@ from appliance.engine.slots import Slot, Slots
 from appliance.engine.template import ChatTemplate, content_tokens, prompt_tokens
 from appliance.engine.text import TextStream
 from appliance.errors import EngineError
-
-PR_SET_PDEATHSIG = 1  # linux/prctl.h
-EXIT_LOAD_FAILED = 3
 
 
 class Worker:
@@ -265,43 +257,3 @@ def _event(sequence: Sequence, event: Event) -> wire.WireMessage:
 
 def _error(number: int, error: EngineError) -> wire.WireMessage:
     return {"kind": "error", "id": number, **wire.error_to_json(error)}
-
-
-def serve(channel: wire.Channel) -> int:
-    """Load the model that the first message names, answer until the parent stops us; return the exit code."""
-    from appliance.engine import llama  # loads libllama and libgomp: not before the process is told to
-
-    channel.send({"kind": "hello", "gpu": llama.supports_gpu()})
-    if (order := channel.receive()) is None or order["kind"] != "load":
-        return 0
-    spec = ModelSpec(**order["model"])
-    try:
-        model = llama.Llama(spec)
-        limits = Limits(max_context=model.max_context, **order["limits"])
-        worker = Worker(model, channel, limits)
-    except (ModelLoadError, EngineError) as error:
-        channel.send({"kind": "failed", "reason": str(error)})
-        return EXIT_LOAD_FAILED
-    channel.send({"kind": "ready", "device": model.device, "n_ctx": model.n_ctx})
-    Thread(target=worker.listen, name="listener", daemon=True).start()
-    worker.run()
-    return 0
-
-
-def _die_with_parent() -> None:
-    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    signal.signal(
-        signal.SIGINT, signal.SIG_IGN
-    )  # Ctrl-C in a terminal is meant for the daemon, which tells us
-
-
-def main() -> None:
-    """Run the child process."""
-    _die_with_parent()
-    code = serve(wire.Channel(socket.socket(fileno=int(sys.argv[1]))))
-    sys.stderr.flush()
-    os._exit(code)  # llama.cpp's own teardown has nothing left to save, and may crash
-
-
-if __name__ == "__main__":
-    main()

@@ -1,0 +1,59 @@
+"""The engine's child process: `python -m appliance.engine.serve FD`. Loads the model, then lets `Worker` work."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import socket
+import sys
+from threading import Thread
+
+from appliance.engine import wire
+from appliance.engine.model import ModelLoadError, ModelSpec
+from appliance.engine.scheduler import Limits
+from appliance.engine.worker import Worker
+from appliance.errors import EngineError
+
+PR_SET_PDEATHSIG = 1  # linux/prctl.h
+EXIT_LOAD_FAILED = 3
+
+
+def serve(channel: wire.Channel) -> int:
+    """Load the model that the first message names, answer until the parent stops us; return the exit code."""
+    from appliance.engine import llama  # loads libllama and libgomp: not before the process is told to
+
+    channel.send({"kind": "hello", "gpu": llama.supports_gpu()})
+    if (order := channel.receive()) is None or order["kind"] != "load":
+        return 0
+    spec = ModelSpec(**order["model"])
+    try:
+        model = llama.Llama(spec)
+        limits = Limits(max_context=model.max_context, **order["limits"])
+        worker = Worker(model, channel, limits)
+    except (ModelLoadError, EngineError) as error:
+        channel.send({"kind": "failed", "reason": str(error)})
+        return EXIT_LOAD_FAILED
+    channel.send({"kind": "ready", "device": model.device, "n_ctx": model.n_ctx})
+    Thread(target=worker.listen, name="listener", daemon=True).start()
+    worker.run()
+    return 0
+
+
+def _die_with_parent() -> None:
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    signal.signal(
+        signal.SIGINT, signal.SIG_IGN
+    )  # Ctrl-C in a terminal is meant for the daemon, which tells us
+
+
+def main() -> None:
+    """Run the child process."""
+    _die_with_parent()
+    code = serve(wire.Channel(socket.socket(fileno=int(sys.argv[1]))))
+    sys.stderr.flush()
+    os._exit(code)  # llama.cpp's own teardown has nothing left to save, and may crash
+
+
+if __name__ == "__main__":
+    main()
