@@ -13,6 +13,8 @@ ApplianceError
     ├── EngineLostError      the engine died while answering
     ├── EngineBusyError      the queue is full
     ├── DeadlineError        the answer was not finished in the time it was given
+    ├── SamplingError        the grammar, schema or logit_bias cannot be followed
+    ├── ChatTemplateError    the model's chat template refuses these messages
     └── PromptTooLongError   the prompt can never fit the context
 """
 
@@ -71,7 +73,8 @@ class EngineBusyError(EngineError):
     """The queue is full: try again after `retry_after_s` seconds."""
 
     def __init__(self, n_waiting: int, retry_after_s: float) -> None:
-        super().__init__(f"{n_waiting} questions are waiting already; try again in {retry_after_s:.0f} s")
+        before = f"{n_waiting} questions are waiting already" if n_waiting else "the engine is busy"
+        super().__init__(f"{before}; try again in {retry_after_s:.0f} s")
         self.n_waiting = n_waiting
         self.retry_after_s = retry_after_s
 
@@ -85,6 +88,14 @@ class DeadlineError(EngineError):
         )
         self.deadline_s = deadline_s
         self.n_decoded = n_decoded
+
+
+class SamplingError(EngineError):
+    """The request's grammar, schema or logit_bias cannot be followed: correct what the message names."""
+
+
+class ChatTemplateError(EngineError):
+    """The model's chat template refuses these messages: send them in an order and with roles that it knows."""
 
 
 class PromptTooLongError(EngineError):

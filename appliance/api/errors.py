@@ -15,6 +15,7 @@ from appliance.api.schema import ErrorEvent
 from appliance.errors import (
     ApplianceError,
     BadUploadError,
+    ChatTemplateError,
     ConflictError,
     DeadlineError,
     EngineBusyError,
@@ -23,6 +24,7 @@ from appliance.errors import (
     EngineNotReadyError,
     NotFoundError,
     PromptTooLongError,
+    SamplingError,
     UnsupportedRequestError,
 )
 from ingest.errors import DenseError, DiskFullError, IngestError, LibraryError
@@ -43,6 +45,8 @@ TABLE: dict[type[Exception], Refusal] = {
     UnsupportedRequestError: Refusal(400, "unsupported_request", False),
     BadUploadError: Refusal(400, "bad_upload", False),
     PromptTooLongError: Refusal(400, "prompt_too_long", False),
+    SamplingError: Refusal(400, "bad_sampling", False),
+    ChatTemplateError: Refusal(400, "template_refuses", False),
     NotFoundError: Refusal(404, "not_found", False),
     ConflictError: Refusal(409, "conflict", False),
     EngineBusyError: Refusal(429, "engine_busy", True),

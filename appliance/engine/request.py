@@ -18,15 +18,36 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """How the next token is chosen; at `temperature` 0 it is greedy, and only penalties and stop count."""
+    """How the next token is chosen; at `temperature` 0 it is greedy, and top_k, top_p, min_p and seed do nothing.
+
+    Penalties and DRY look back on the answer alone: what the prompt says may be said again.
+
+    Attributes:
+        frequency_penalty, presence_penalty: taken off a token's logit, for each time it came and once.
+        dry_multiplier: weight of the penalty on repeating whole phrases; 0: off.
+        dry_allowed_length: tokens that may be repeated before it counts.
+        logit_bias: (token, what is added to its logit).
+        grammar: GBNF that the answer must follow; empty: none.
+        schema: JSON schema that the answer must follow, as JSON text; not beside a grammar.
+        logprobs: how many alternatives to tell for each token; None: tell no probabilities.
+    """
 
     temperature: float = 0.0
     top_k: int = 40
     top_p: float = 0.95
     min_p: float = 0.05
     repeat_penalty: float = 1.0
+    frequency_penalty: float = 0.0
+    presence_penalty: float = 0.0
+    dry_multiplier: float = 0.0
+    dry_base: float = 1.75
+    dry_allowed_length: int = 2
     seed: int | None = None
     stop: tuple[str, ...] = ()
+    logit_bias: tuple[tuple[int, float], ...] = ()
+    grammar: str = ""
+    schema: str = ""
+    logprobs: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,10 +84,26 @@ class Prefill:
 
 
 @dataclass(frozen=True, slots=True)
+class Logprob:
+    """How probable a token was, before penalties, temperature and grammar.
+
+    Attributes:
+        piece: its bytes, maybe a part of a character.
+        logprob: natural logarithm of its probability.
+        top: the most probable ones at this place, best first; the chosen one need not be among them.
+    """
+
+    piece: bytes
+    logprob: float
+    top: tuple[Logprob, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Token:
-    """A piece of the answer: whole UTF-8 characters, one or more tokens."""
+    """A piece of the answer: whole UTF-8 characters, one or more tokens; `logprobs` of those tokens if asked."""
 
     text: str
+    logprobs: tuple[Logprob, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
