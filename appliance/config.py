@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
 
 from appliance.errors import ConfigError
 from ingest.limits import ParseLimits
@@ -21,6 +21,7 @@ from ingest.limits import ParseLimits
 SERVICE_HOME = Path("/var/lib/appliance")
 CONFIG_NAME = "appliance.yaml"
 ENVIRONMENT_PREFIX = "APPLIANCE_"
+_SECRETS = ("engine.key", "engine.url")  # values that no message may repeat
 MAX_SOCKET_PATH = 107  # sun_path of sockaddr_un is 108 bytes with its final NUL: unix(7)
 
 
@@ -40,6 +41,30 @@ class ModelsSettings(_Section):
 class EngineSettings(_Section):
     """The language model."""
 
+    backend: Literal["llama", "openai"] = Field(
+        default="llama",
+        description="llama runs the model here; openai asks the server at engine.url instead, which then reads every "
+        "question and the passages sent with it. The only setting that makes the daemon open connections.",
+    )
+    url: str | None = Field(
+        default=None,
+        description="The server of backend openai: http(s)://host:port, or unix:/path/of/the.sock; any that speaks "
+        "OpenAI's API. It is trusted with what it is sent.",
+    )
+    key_file: str | None = Field(
+        default=None,
+        description="File with the server's key, for the daemon's user only (chmod 600); set it when the server "
+        "wants one.",
+    )
+    key: SecretStr | None = Field(
+        default=None,
+        description="The key itself, where there can be no file; it is never printed. engine.key_file keeps it out of "
+        "this file.",
+    )
+    remote_model: str | None = Field(
+        default=None,
+        description="Model to ask for at engine.url; unset: the server's first. Set it when the server has several.",
+    )
     model: str = Field(
         default="auto",
         description="Chat model to load; auto takes the one chosen with `appliance model use`.",
@@ -235,7 +260,7 @@ def load(home: Path | None = None, environment: Mapping[str, str] | None = None)
     origins = {key: "default" for key, _ in walk(Settings())}
     origins |= {key: str(file) for key in _keys(tree)}
     for variable, key in _variables(environment):
-        _assign(tree, key, yaml.safe_load(environment[variable]))
+        _assign(tree, key, _parse_variable(variable, environment[variable]))
         origins[key] = variable
     config = Config(home, _validate(tree, file), origins)
     if len(os.fsencode(config.socket)) > MAX_SOCKET_PATH:
@@ -261,6 +286,10 @@ def _read_file(file: Path) -> dict[str, Any]:
         tree = yaml.safe_load(file.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return {}
+    except yaml.MarkedYAMLError as error:
+        # Without the line itself: it may hold the key.
+        line = "" if error.problem_mark is None else f"line {error.problem_mark.line + 1}: "
+        raise ConfigError(f"{file}: cannot be read: {line}{error.problem}") from None
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise ConfigError(f"{file}: cannot be read: {error}") from error
     if tree is None:
@@ -287,6 +316,15 @@ def _variables(environment: Mapping[str, str]) -> Iterator[tuple[str, str]]:
             raise ConfigError(f"environment variable {variable}: no such setting")
 
 
+def _parse_variable(variable: str, text: str) -> Any:
+    try:
+        return yaml.safe_load(text)
+    except yaml.YAMLError:
+        raise ConfigError(
+            f"environment variable {variable}: is no YAML; quote it"
+        ) from None  # may be the key
+
+
 def _assign(tree: dict[str, Any], key: str, value: Any) -> None:
     *sections, name = key.split(".")
     for section in sections:
@@ -301,4 +339,8 @@ def _validate(tree: dict[str, Any], file: Path) -> Settings:
         first = error.errors()[0]
         key = ".".join(str(part) for part in first["loc"])
         problem = "no such setting" if first["type"] == "extra_forbidden" else first["msg"]
-        raise ConfigError(f"{file}: {key}: {problem} (found {first['input']!r})") from error
+        # A whole section may hold the key, and so may an address that someone has written it into.
+        is_secret = key in _SECRETS or isinstance(first["input"], dict | list)
+        found = "" if is_secret else f" (found {first['input']!r})"
+        # The cause shows every input: not chained.
+        raise ConfigError(f"{file}: {key}: {problem}{found}") from None

@@ -25,11 +25,13 @@ from appliance.api.app import create_app
 from appliance.api.caller import PeerProtocol
 from appliance.api.parts import Parts
 from appliance.changes import Changes
-from appliance.config import Config
+from appliance.config import Config, EngineSettings
 from appliance.conversations import Journal
 from appliance.engine.absent import AbsentEngine
+from appliance.engine.address import find_key, parse_address
 from appliance.engine.interface import Engine
 from appliance.engine.process import EngineProcess, EngineSpec
+from appliance.engine.remote import RemoteEngine, RemoteSpec
 from appliance.errors import ConfigError
 from appliance.listen import bind
 from appliance.lock import only_daemon
@@ -120,6 +122,10 @@ def _embedder(config: Config, registry: Registry) -> Embedder:
 @asynccontextmanager
 async def _engine(config: Config, registry: Registry) -> AsyncIterator[Engine]:
     settings = config.settings.engine
+    if settings.backend == "openai":
+        async with _remote_engine(settings) as remote:
+            yield remote
+        return
     model = registry.active("chat") if settings.model == "auto" else registry.get(settings.model)
     if model is None:
         yield AbsentEngine(
@@ -132,6 +138,22 @@ async def _engine(config: Config, registry: Registry) -> AsyncIterator[Engine]:
             max_sequences=settings.max_sequences, max_waiting=settings.max_waiting, n_batch=settings.n_batch,
             step_target_ms=settings.step_target_ms, threads=settings.threads, spin_count=settings.spin_count,
             n_gpu_layers=settings.n_gpu_layers,
+        )
+    )  # fmt: skip
+    await engine.start()
+    try:
+        yield engine
+    finally:
+        await engine.stop()
+
+
+@asynccontextmanager
+async def _remote_engine(settings: EngineSettings) -> AsyncIterator[Engine]:
+    engine = RemoteEngine(
+        RemoteSpec(
+            address=parse_address(settings.url), n_ctx=settings.n_ctx, max_sequences=settings.max_sequences,
+            max_waiting=settings.max_waiting, model=settings.remote_model or "",
+            key=find_key(settings.key_file, settings.key.get_secret_value() if settings.key else None),
         )
     )  # fmt: skip
     await engine.start()

@@ -198,7 +198,7 @@ def settings(config: Config, values: Sequence[tuple[str, Any]], as_json: bool) -
     print(f"# home {config.home}, socket {config.socket}")
     width = max(len(key) for key, _ in values)
     for key, value in values:
-        print(f"{key:<{width}}  {json.dumps(value):<24}  {config.origins[key]}")
+        print(f"{key:<{width}}  {json.dumps(value, default=str):<24}  {config.origins[key]}")
     return None
 
 
