@@ -13,7 +13,7 @@ from time import perf_counter
 from typing import Any
 
 from appliance.engine.llama import Llama
-from appliance.engine.model import Chunk, ModelSpec
+from appliance.engine.model import Chunk, ModelSpec, Sampler
 from appliance.engine.request import Sampling
 from appliance.engine.sampling import chain
 
@@ -60,14 +60,20 @@ class BareLoop:
         for start in range(0, n_prompt, self._n_batch):
             part = prompt[start : start + self._n_batch]
             llama.decode([Chunk(0, start, part, start + len(part) == n_prompt)])
-        token = sampler.sample(len(part) - 1)
+        token = _sample(sampler, len(part) - 1)
         first = perf_counter()
         for position in range(n_prompt, n_prompt + n_decode):
             llama.decode([Chunk(0, position, [token], True)])
-            token = sampler.sample(0)
+            token = _sample(sampler, 0)
         ended = perf_counter()
         sampler.close()
         return first - started, ended - first
+
+
+def _sample(sampler: Sampler, index: int) -> int:
+    token = sampler.sample(index)
+    assert token is not None, "there is no grammar that could refuse"
+    return token
 
 
 def main() -> None:

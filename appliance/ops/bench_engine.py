@@ -66,20 +66,21 @@ async def _run(subject: Subject, wanted: Sequence[str], n_runs: int, say: Callab
     task = asyncio.current_task()
     assert task is not None, "asyncio.run made it"
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
-    found, started = machine.describe(), perf_counter()
+    found, started, date = machine.describe(), perf_counter(), datetime.now(UTC)
     if found.is_busy:
         say(f"warning: the load is {found.load_before:.2f}: others are at work, do not trust these figures")
     results: dict[str, Measured] = {}
     threads: Sequence[ThreadRow] = ()
     async with Rig(subject, say) as rig:
+        settings = rig.engine_settings
         for group in GROUPS:
             if set(group.names) & set(wanted):
                 results |= await _try(group, rig, min(n_runs, MAX_SLOW_RUNS) if group.is_slow else n_runs)
         if THREADS in wanted:
             threads = await over_threads(rig, n_runs)
     return Report(
-        machine=found, model=subject.name, date=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
-        settings=subject.settings.engine.model_dump(),
+        machine=found, model=subject.name, date=date.strftime("%Y-%m-%dT%H:%M:%SZ"),
+        settings=settings,
         results={name: results[name] for name in wanted if name in results}, threads=threads, n_runs=n_runs,
         took_s=perf_counter() - started,
     )  # fmt: skip

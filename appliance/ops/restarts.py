@@ -13,7 +13,7 @@ from appliance.ops import texts
 from appliance.ops.errors import BenchError, NotAvailableError
 from appliance.ops.figures import Measured, ratios
 from appliance.ops.private_daemon import START_S, PrivateDaemon
-from appliance.ops.rig import Rig, lookup
+from appliance.ops.rig import Rig
 from appliance.ops.stream import Stream
 from appliance.ops.trials import N_TTFT
 
@@ -26,7 +26,7 @@ async def warm_start(rig: Rig, n_runs: int) -> Mapping[str, Measured]:
     Raises:
         NotAvailableError: a stopped daemon leaves no prefixes.
     """
-    daemon = rig.home(**lookup("off"))
+    daemon = rig.home()
     kept = rig.folder / "kept-prefixes"
     warm_s: list[float] = []
     cold_s: list[float] = []
@@ -56,7 +56,7 @@ async def warm_start(rig: Rig, n_runs: int) -> Mapping[str, Measured]:
 
 async def restart_s(rig: Rig, n_runs: int) -> Mapping[str, Measured]:
     """Kill the engine and wait for its next token; stop the daemon and wait for it to be ready."""
-    daemon = rig.home(**lookup("off"))
+    daemon = rig.home()
     to_token_s, to_ready_s = [], []
     try:
         for run in range(n_runs):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +24,7 @@ N_STREAMS = 8  # that the bench runs at once: `engine.max_sequences` is at least
 LOOKUP = "prompt_lookup"
 WARM_UP_TOKENS = 16
 NO_SWEEP_S = 86_400
+REMOTE = {"backend", "url", "key", "key_file", "remote_model"}  # nothing is asked of other machines here
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +99,14 @@ class Rig:
         """Threads of the engine, as set."""
         return self._subject.settings.engine.threads or hardware.usable_cores()
 
+    @property
+    def engine_settings(self) -> dict[str, Any]:
+        """The engine's settings as the daemons get them, where a figure does not say otherwise."""
+        ours = self._subject.settings.engine
+        return ours.model_dump(exclude=REMOTE) | {
+            "model": self.model.name, "max_sequences": max(N_STREAMS, ours.max_sequences), **lookup("off"),
+        }  # fmt: skip
+
     def salt(self) -> str:
         """Return a word that no prompt has had before."""
         return uuid.uuid4().hex[:12]
@@ -109,7 +118,7 @@ class Rig:
         """
         if self._main is None:
             self.say("starting a private daemon")
-            self._main = await self._stack.enter_async_context(self.daemon(**lookup("off")))
+            self._main = await self._stack.enter_async_context(self.daemon())
             await self._warm_up(self._main)
         return self._main
 
@@ -157,13 +166,11 @@ class Rig:
     async def _warm_up(self, daemon: PrivateDaemon) -> None:
         await self.ask(daemon, [{"role": "user", "content": "Count to one hundred."}], WARM_UP_TOKENS)
 
-    def _settings(self, engine: Mapping[str, Any]) -> dict[str, Any]:
+    def _settings(self, engine: dict[str, Any]) -> dict[str, Any]:
         ours = self._subject.settings
         return {
             "models": {"folder": str(self._models())},
-            "engine": ours.engine.model_dump() | {
-                "model": self.model.name, "max_sequences": max(N_STREAMS, ours.engine.max_sequences), **engine,
-            },
+            "engine": self.engine_settings | engine,
             "embed": ours.embed.model_dump(),
             "ingest": {"sweep_every_s": NO_SWEEP_S},
         }  # fmt: skip
