@@ -83,7 +83,6 @@ def _too_long(details: dict[str, Any], words: str) -> tuple[int, int] | None:
 
 def _retry_after(value: str | None) -> float:
     """Return seconds; a date, which is allowed too, counts as not said."""
-    try:
-        return max(1.0, min(float(value or RETRY_S), 3600.0))
-    except ValueError:
+    if value is None or not value.strip().isdecimal():
         return RETRY_S
+    return float(min(max(int(value), 1), 3600))
