@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import Protocol
+from typing import Any, Protocol
 
+from appliance.engine.request import Logprob
 from appliance.engine.sampling import Stage
 
 
@@ -90,10 +91,10 @@ class Memory(Protocol):
 
 
 class Sampler(Protocol):
-    """Chooses tokens for one sequence and remembers them for its penalties."""
+    """Chooses tokens for one sequence and remembers them for its penalties and its grammar."""
 
-    def sample(self, index: int) -> int:
-        """Return the token after the last step's batch position `index`."""
+    def sample(self, index: int) -> int | None:
+        """Return the token after the last step's batch position `index`; None: the grammar accepts none."""
 
     def close(self) -> None:
         """Give its memory back."""
@@ -134,8 +135,22 @@ class Model(Memory, Protocol):
     def piece(self, token: int) -> bytes:
         """Return a token's bytes, maybe a part of a character; empty for control tokens."""
 
-    def sampler(self, stages: Sequence[Stage]) -> Sampler:
-        """Return a sampler of these stages."""
+    def sampler(self, stages: Sequence[Stage], grammar: str = "") -> Sampler:
+        """Return a sampler of these stages, within a grammar (GBNF, checked). Any thread may call it.
+
+        Raises:
+            SamplingError: the grammar cannot be followed; a biased token does not exist.
+        """
+
+    def logprob(self, index: int, token: int, n_top: int) -> Logprob:
+        """Return how probable `token` was after the last step's batch position `index`, and the best `n_top`."""
+
+    def grammar_of(self, schema: dict[str, Any]) -> str:
+        """Return a plain JSON schema (see `schema.py`) as GBNF. Any thread may call it.
+
+        Raises:
+            SamplingError: it is nested too deeply.
+        """
 
     def decode(self, chunks: Sequence[Chunk]) -> Outcome:
         """Compute one step.
