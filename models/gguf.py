@@ -42,12 +42,12 @@ class GgufParts:
 
     Attributes:
         entries: key → value; lists of numbers up to `MAX_LIST`, longer ones and lists of texts are None.
-        tensors: name and first byte of each, counted from `data_start`.
+        tensors: name, first byte counted from `data_start`, and shape of each.
         size: of the file in bytes.
     """
 
     entries: dict[str, Any]
-    tensors: list[tuple[str, int]]
+    tensors: list[tuple[str, int, tuple[int, ...]]]
     data_start: int
     size: int
 
@@ -103,7 +103,7 @@ def _read(file: Path, stream: BinaryIO) -> GgufParts:
         raise ModelFileError(f"{file}: {n_tensors} tensors and {n_entries} entries: the header is damaged")
     entries = {_text(stream): _value(stream, _unpack(stream, "I")[0]) for _ in range(n_entries)}
     tensors = [_tensor(stream) for _ in range(n_tensors)]
-    needed = stream.tell() + max((offset for _, offset in tensors), default=0)
+    needed = stream.tell() + max((offset for _, offset, _ in tensors), default=0)
     size = file.stat().st_size
     if size <= needed:
         raise ModelFileError(f"{file}: cut short: {size} bytes, more than {needed} are needed; copy it again")
@@ -160,11 +160,11 @@ def _array(stream: BinaryIO) -> tuple[Any, ...] | None:
     return None
 
 
-def _tensor(stream: BinaryIO) -> tuple[str, int]:
+def _tensor(stream: BinaryIO) -> tuple[str, int, tuple[int, ...]]:
     name = _text(stream)
     (n_dims,) = _unpack(stream, "I")
-    *_, offset = _unpack(stream, f"{n_dims}QIQ")
-    return name, int(offset)
+    *shape, _, offset = _unpack(stream, f"{n_dims}QIQ")
+    return name, int(offset), tuple(shape)
 
 
 def _exactly(stream: BinaryIO, n: int) -> bytes:

@@ -24,7 +24,7 @@ class GgufWeights:
 
     Attributes:
         layers: weights without experts; `experts`: those of a mixture (0: the layer is dense).
-        output: what comes after the last layer; an embedding that serves as output counts here too.
+        output: what comes after the last layer; an embedding that serves as output counts here too (`tied` bytes).
         input: what comes before the first.
         kv_width: numbers kept of one token, keys and values together; 0: a recurrent layer.
         n_embd, n_ff, n_head, n_vocab: 0 where the file does not say.
@@ -39,11 +39,12 @@ class GgufWeights:
     n_ff: int
     n_head: int
     n_vocab: int
+    tied: int
 
     @property
     def total(self) -> int:
         """Bytes of all weights."""
-        return sum(self.layers) + sum(self.experts) + self.output + self.input
+        return sum(self.layers) + sum(self.experts) + self.output + self.input - self.tied
 
 
 def read_weights(file: Path) -> GgufWeights:
@@ -69,20 +70,25 @@ def measure(parts: GgufParts) -> GgufWeights:
             (experts if _EXPERTS.search(name) else layers)[int(layer[1])] += n_bytes
         elif not name.startswith(_INPUT):
             after += n_bytes
-    if "output.weight" not in sizes:  # tied: a second copy goes where the output goes
-        after += sizes.get("token_embd.weight", 0)
+    # Without a matrix of its own the output is the embedding; on a GPU that is a second copy.
+    tied = 0 if "output.weight" in sizes else sizes.get("token_embd.weight", 0)
     return GgufWeights(
-        layers=tuple(layers), experts=tuple(experts), output=after, input=before,
+        layers=tuple(layers), experts=tuple(experts), output=after + tied, input=before,
         kv_width=tuple(said.kv_width(layer) for layer in range(n_layers)),
         n_embd=said.number("embedding_length"), n_ff=said.number("feed_forward_length"),
-        n_head=said.number("attention.head_count"), n_vocab=said.n_vocab,
+        n_head=said.number("attention.head_count"), n_vocab=_n_vocab(parts),
+        tied=tied,
     )  # fmt: skip
 
 
 def _sizes(parts: GgufParts) -> dict[str, int]:
     in_order = sorted(parts.tensors, key=lambda tensor: tensor[1])
-    ends = [offset for _, offset in in_order[1:]] + [parts.size - parts.data_start]
-    return {name: end - offset for (name, offset), end in zip(in_order, ends, strict=True)}
+    ends = [offset for _, offset, _ in in_order[1:]] + [parts.size - parts.data_start]
+    return {name: end - offset for (name, offset, _), end in zip(in_order, ends, strict=True)}
+
+
+def _n_vocab(parts: GgufParts) -> int:
+    return next((shape[-1] for name, _, shape in parts.tensors if name == "token_embd.weight"), 0)
 
 
 class _Said:
@@ -91,7 +97,6 @@ class _Said:
     def __init__(self, entries: Mapping[str, Any]) -> None:
         self._entries = entries
         self._architecture = entries.get("general.architecture", "")
-        self.n_vocab = self.number("vocab_size")
 
     def number(self, key: str, layer: int | None = None, default: int = 0) -> int:
         """Return a number; of a list a layer's, without a layer the largest."""

@@ -96,13 +96,13 @@ class Need:
 
     def host_bytes(self, placement: Placement) -> int:
         """Return what a placement leaves in main memory."""
-        first = self.n_units - placement.n_gpu_layers if placement.n_gpu_layers >= 0 else 0
+        n_units = self.n_units if placement.n_gpu_layers < 0 else min(placement.n_gpu_layers, self.n_units)
         on_gpu = sum(
             self.unit_bytes(unit, placement.n_cpu_experts, placement.kv_on_gpu)
-            for unit in range(max(0, first), self.n_units)
+            for unit in range(self.n_units - n_units, self.n_units)
         )
-        tied = self.weights.output + sum(self.weights.layers) + sum(self.weights.experts) + self.kv_total
-        return self.weights.input + self.compute_bytes + tied - on_gpu
+        copied = self.weights.tied if n_units else 0
+        return self.weights.total + copied + self.kv_total + self.compute_bytes - on_gpu
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,8 +17,8 @@ class Ladder:
     """The rungs: shares of the layers that fit; the last is the CPU alone."""
 
     def __init__(self, uses_gpu: bool) -> None:
-        self._uses_gpu = uses_gpu
-        self._rung = 0 if uses_gpu else len(SHARES) - 1
+        self._wants_gpu = uses_gpu
+        self.climb()
 
     @property
     def share(self) -> float:
@@ -28,7 +28,7 @@ class Ladder:
     @property
     def is_lowered(self) -> bool:
         """Whether something better was given up, and may work later."""
-        return self._uses_gpu and self._rung > 0
+        return self._has_gpu and self._rung > 0
 
     @property
     def environment(self) -> dict[str, str]:
@@ -46,6 +46,12 @@ class Ladder:
         """Go to the last rung: nothing fits the GPU now."""
         self._rung = len(SHARES) - 1
 
+    def without_gpu(self) -> None:
+        """Stay on the last rung: this build, or this box, has no GPU."""
+        self._has_gpu = False
+        self.to_cpu()
+
     def climb(self) -> None:
         """Go back to the top."""
-        self._rung = 0 if self._uses_gpu else len(SHARES) - 1
+        self._has_gpu = self._wants_gpu
+        self._rung = 0 if self._wants_gpu else len(SHARES) - 1

@@ -7,49 +7,29 @@ import logging
 import os
 import sys
 from collections.abc import AsyncGenerator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from contextlib import suppress
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from time import monotonic
 
-import appliance
 from appliance import hardware
 from appliance.engine import wire
 from appliance.engine.child import Child
-from appliance.engine.ladder import Ladder
+from appliance.engine.fit import Device
+from appliance.engine.plan import NoRoomOnGpuError, Plan, RefusedError
 from appliance.engine.request import Done, EngineStatus, Event, GenerateRequest, Queued
+from appliance.engine.spec import EngineSpec
 from appliance.errors import EngineError, EngineLostError, EngineNotReadyError
 
 log = logging.getLogger(__name__)
 
 WORKER = (sys.executable, "-P", "-m", "appliance.engine.serve")
-ROOT = Path(appliance.__file__).parent.parent
-GGUF_MAGIC = b"GGUF"
 MAX_DEATHS = 3  # in a row without ever having been ready, on the last rung of the ladder
 BACKOFF_S = (0.0, 1.0, 2.0, 5.0, 10.0, 30.0)  # before a restart, by deaths in short succession
 STEADY_S = 60.0  # a child that lived so long starts the count anew
-
-
-@dataclass(frozen=True, slots=True)
-class EngineSpec:
-    """The engine's settings; see `appliance.config.EngineSettings`.
-
-    Attributes:
-        model_name: as people call it.
-        threads: 0: every usable core.
-        n_gpu_layers: -1: as many as work.
-    """
-
-    model_path: Path
-    model_name: str
-    n_ctx: int
-    max_sequences: int
-    max_waiting: int
-    n_batch: int
-    step_target_ms: float
-    threads: int
-    spin_count: int
-    n_gpu_layers: int
+RETRY_S, MAX_RETRY_S = 600.0, 6 * 3600.0  # until the GPU is tried again; doubled each time in vain
+IDLE_POLL_S = 1.0
 
 
 class EngineProcess:
@@ -59,6 +39,8 @@ class EngineProcess:
         command: what to run; the number of the socket is appended.
         environment: what the child inherits; `os.environ` where not given.
         backoff_s: pauses before restarts.
+        retry_s: pause before a GPU that failed is tried again.
+        root: of the /proc and /sys that say what the machine has.
     """
 
     def __init__(
@@ -67,16 +49,22 @@ class EngineProcess:
         command: Sequence[str] = WORKER,
         environment: Mapping[str, str] | None = None,
         backoff_s: Sequence[float] = BACKOFF_S,
+        retry_s: float = RETRY_S,
+        root: Path = hardware.ROOT,
     ) -> None:
         self._spec = spec
         self._command = command
         self._environment = os.environ if environment is None else environment
         self._backoff_s = backoff_s
-        self._n_threads = spec.threads or hardware.usable_cores()
-        self._ladder = Ladder(spec.n_gpu_layers)
+        self._retry_s = retry_s
+        self._plan = Plan(spec, root)
+        self._refusal = ""
+        self._is_climbing = False
+        self._wake = asyncio.Event()
         self._status = EngineStatus("starting", model=spec.model_name)
         self._child: Child | None = None
         self._watching: asyncio.Task[None] | None = None
+        self._retrying: asyncio.Task[None] | None = None
         self._spawned = asyncio.Event()
         self._settled = asyncio.Event()
         self._numbers = count(1)
@@ -93,12 +81,24 @@ class EngineProcess:
 
     async def start(self) -> None:
         """Start the process; returns once it runs (the model loads on), or has failed."""
+        self._begin()
+        await self._spawned.wait()
+
+    def _begin(self) -> None:
         self._spawned.clear()
         self._settled.clear()
         self._status = EngineStatus("starting", model=self.model)
-        self._ladder = Ladder(self._spec.n_gpu_layers)
+        self._plan.ladder.climb()
         self._watching = asyncio.create_task(self._watch())
-        await self._spawned.wait()
+        if self._retrying is None:
+            self._retrying = asyncio.create_task(self._retry())
+
+    def reload(self) -> None:
+        """Try again what was given up: the model that could not be loaded, the GPU that failed. Returns at once."""
+        if self._status.state == "failed" and self._watching is not None:
+            self._begin()
+        else:
+            self._wake.set()
 
     async def stop(self) -> None:
         """End the process; what it was answering fails."""
@@ -108,9 +108,11 @@ class EngineProcess:
             self._child.send({"kind": "stop"})
             if self._status.state != "ready":  # it hears nothing while it loads
                 self._child.kill()
-        self._watching.cancel()
-        await asyncio.gather(self._watching, return_exceptions=True)
-        self._watching = None
+        tasks = [task for task in (self._watching, self._retrying) if task is not None]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        self._watching = self._retrying = None
         self._fail_all(EngineNotReadyError("the engine has been stopped"))
 
     async def ready(self, timeout_s: float) -> None:
@@ -187,16 +189,27 @@ class EngineProcess:
         n_failed = n_quick = 0
         while True:
             started = monotonic()
-            if reason := preflight(self._spec.model_path):
-                self._give_up(reason)
+            self._refusal = ""
+            try:
+                await asyncio.to_thread(self._plan.look)
+            except RefusedError as refusal:
+                self._give_up(str(refusal))
                 return
             was_ready, killed, reason = await self._run_child()
+            if self._refusal:
+                self._give_up(self._refusal)
+                return
+            if self._is_climbing:
+                self._is_climbing = False
+                self._plan.ladder.climb()
+                self._fail_all(EngineNotReadyError("the engine is being restarted"))
+                continue
             log.error("the engine stopped: %s", reason)
             n_quick = 0 if monotonic() - started > STEADY_S else n_quick
             n_failed = 0 if was_ready else n_failed + 1
-            if not killed and self._ladder.step_down():
+            if not killed and (next_try := self._step_down()):
                 n_failed = n_quick = 0
-                reason = f"{reason} (next try: {self._ladder.n_gpu_layers} GPU layers)"
+                reason = f"{reason} (next try: {next_try})"
             if n_failed >= MAX_DEATHS:
                 self._give_up(f"the engine died {n_failed} times while loading: {reason}")
                 return
@@ -204,10 +217,42 @@ class EngineProcess:
             await asyncio.sleep(self._backoff_s[min(n_quick, len(self._backoff_s) - 1)])
             n_quick += 1
 
+    def _step_down(self) -> str:
+        """Go down the ladder; return where that is, empty at its end."""
+        ladder = self._plan.ladder
+        if not ladder.step_down():
+            return ""
+        return f"{ladder.share:.0%} of the GPU layers" if ladder.share else "the CPU alone"
+
+    async def _retry(self) -> None:
+        """Go back up the ladder from time to time, while nobody waits for an answer."""
+        wait = pause = self._retry_s
+        while True:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(wait):
+                    await self._wake.wait()
+            self._wake.clear()
+            if not self._plan.ladder.is_lowered:
+                wait = pause = self._retry_s
+            elif self._requests or self._counts or self._status.state != "ready":
+                wait = IDLE_POLL_S
+            else:
+                self._climb()
+                wait = pause = min(2 * pause, MAX_RETRY_S)
+
+    def _climb(self) -> None:
+        assert self._child is not None, "ready without a child"
+        log.info("trying the GPU again")
+        self._is_climbing = True
+        self._status = replace(self._status, state="restarting", reason="trying the GPU again", device="")
+        self._child.send({"kind": "stop"})
+
     async def _run_child(self) -> tuple[bool, bool, str]:
         """Run one child to its end; return whether it was ready once, was killed from outside, and why."""
         try:
-            child = await Child.spawn(self._command, self._child_environment())
+            child = await Child.spawn(
+                self._command, self._plan.environment(self._environment), self._plan.cores().cpus
+            )
         except OSError as error:
             return False, False, f"the engine cannot be started: {error}"
         self._child = child
@@ -229,12 +274,10 @@ class EngineProcess:
         """Take a message of the child; return why it failed to load, if that is what it says."""
         match message["kind"]:
             case "hello":
-                if not message["gpu"]:
-                    self._ladder.without_gpu()
-                child.send(self._load_order())
+                return self._greet(child, [Device(**device) for device in message["devices"]])
             case "ready":
                 self._status = replace(
-                    self._status, state="ready", device=message["device"], n_ctx=message["n_ctx"]
+                    self._status, state="ready", reason="", device=message["device"], n_ctx=message["n_ctx"]
                 )
                 self._settled.set()
             case "failed":
@@ -246,6 +289,20 @@ class EngineProcess:
             case "error":
                 self._pass_on(message["id"], wire.error_from_json(message))
         return ""
+
+    def _greet(self, child: Child, devices: Sequence[Device]) -> str:
+        """Tell a new child what to load; return why not, if it is sent away."""
+        try:
+            child.send(self._plan.order(devices))
+            return ""
+        except RefusedError as refusal:
+            self._refusal = str(refusal)
+        except NoRoomOnGpuError as full:
+            self._plan.ladder.to_cpu()
+            child.send({"kind": "stop"})
+            return f"{full} (next try: the CPU alone)"
+        child.send({"kind": "stop"})
+        return self._refusal
 
     def _pass_on(self, number: int, event: Event | EngineError) -> None:
         if (counts := self._counts.get(number)) and isinstance(event, EngineError) and not counts.done():
@@ -262,40 +319,12 @@ class EngineProcess:
         if isinstance(event, Done | EngineError):
             self._forget(number)
 
-    def _load_order(self) -> wire.WireMessage:
-        spec = self._spec
-        model = {
-            "path": str(spec.model_path),
-            "n_ctx": spec.n_ctx,
-            "max_sequences": spec.max_sequences,
-            "n_batch": spec.n_batch,
-            "n_threads": self._n_threads,
-            "n_gpu_layers": self._ladder.n_gpu_layers,
-        }
-        limits = {
-            "max_sequences": spec.max_sequences,
-            "max_waiting": spec.max_waiting,
-            "n_batch": spec.n_batch,
-            "step_target_ms": spec.step_target_ms,
-        }
-        return {"kind": "load", "model": model, "limits": limits}
-
-    def _child_environment(self) -> dict[str, str]:
-        """Return the child's environment: ours, with libgomp's spinning bounded before it is loaded."""
-        inherited = _without(dict(self._environment), "OMP_WAIT_POLICY")  # active would void the spin count
-        path = os.pathsep.join([str(ROOT), *filter(None, [inherited.get("PYTHONPATH")])])
-        ours = {
-            "GOMP_SPINCOUNT": str(self._spec.spin_count),
-            "PYTHONPATH": path,
-            "GGML_NO_BACKTRACE": "1",  # a failed assert would start gdb, which drowns the reason it printed
-        }
-        return inherited | ours | self._ladder.environment
-
     def _lose(self, reason: str) -> None:
         n_restarts = self._status.n_restarts + 1
         self._status = replace(
-            self._status, state="restarting", reason=reason, n_restarts=n_restarts, pid=None, device=""
-        )
+            self._status, state="restarting", reason=reason, note=reason, n_restarts=n_restarts, pid=None,
+            device="",
+        )  # fmt: skip
         how = reason.partition("; ")[0]
         self._fail_all(
             EngineLostError(f"the engine stopped while answering ({how}); it is being restarted: ask again")
@@ -311,20 +340,6 @@ class EngineProcess:
     def _fail_all(self, error: EngineError) -> None:
         for number in [*self._requests, *self._counts]:
             self._pass_on(number, error)
-
-
-def preflight(model: Path) -> str:
-    """Return why a file can be no model; empty when it may be one."""
-    try:
-        with model.open("rb") as file:
-            magic = file.read(len(GGUF_MAGIC))
-    except OSError as error:
-        return f"the model {model} cannot be read: {error.strerror}"
-    return (
-        ""
-        if magic == GGUF_MAGIC
-        else f"{model} is not a GGUF file: choose another with `appliance model use`"
-    )
 
 
 def _without(data: Mapping[str, str], *names: str) -> dict[str, str]:

@@ -136,7 +136,8 @@ class EngineStatus:
         state: `starting` (process up, model loading), `ready`, `restarting` (it died), `failed` (gave up).
         model: name of the loaded model; empty until known.
         device: "CPU, 2 threads" or "GPU, 24/28 layers": for people.
-        reason: why it is not ready, or why it last died; empty when all is well.
+        reason: why it is not ready; empty when it is.
+        note: why it last died or moved to another device; kept once it is ready again.
         decode_tps, prefill_tps: of the most recent answer.
     """
 
@@ -144,6 +145,7 @@ class EngineStatus:
     model: str = ""
     device: str = ""
     reason: str = ""
+    note: str = ""
     pid: int | None = None
     n_ctx: int = 0
     n_running: int = 0

@@ -7,6 +7,7 @@ import os
 import signal
 import socket
 import sys
+from dataclasses import asdict
 from threading import Thread
 
 from appliance.engine import wire
@@ -21,9 +22,9 @@ EXIT_LOAD_FAILED = 3
 
 def serve(channel: wire.Channel) -> int:
     """Load the model that the first message names, answer until the parent stops us; return the exit code."""
-    from appliance.engine import llama  # loads libllama and libgomp: not before the process is told to
+    from appliance.engine import ggml, llama  # load libllama and libgomp: not before the process is told to
 
-    channel.send({"kind": "hello", "gpu": llama.supports_gpu()})
+    channel.send({"kind": "hello", "devices": [asdict(device) for device in ggml.devices()]})
     if (order := channel.receive()) is None or order["kind"] != "load":
         return 0
     spec = ModelSpec(**order["model"])
