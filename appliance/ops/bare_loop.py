@@ -1,7 +1,7 @@
-"""The bare loop: `python -m appliance.ops.bare_loop SPEC`. One sequence, llama_decode, greedy sampler, nothing else.
+"""The bare loop: `python -m appliance.ops.bare_loop`. One sequence, llama_decode, greedy sampler, nothing else.
 
-A child process that the engine's own speed is compared with. Orders come as lines of JSON on stdin, replies go to
-stdout; it ends with its stdin. SPEC is a `ModelSpec` as JSON.
+A child process that the engine's own speed is compared with. It says what devices it sees, hears what to load as the
+engine does, and then takes orders: lines of JSON, in on stdin, out on stdout. It ends with its stdin.
 """
 
 from __future__ import annotations
@@ -9,9 +9,11 @@ from __future__ import annotations
 import json
 import os
 import sys
+from dataclasses import asdict
 from time import perf_counter
 from typing import Any
 
+from appliance.engine import ggml
 from appliance.engine.llama import Llama
 from appliance.engine.model import Chunk, ModelSpec, Sampler
 from appliance.engine.request import Sampling
@@ -78,12 +80,18 @@ def _sample(sampler: Sampler, index: int) -> int:
 
 def main() -> None:
     """Load, then answer orders until stdin ends."""
-    loop = BareLoop(ModelSpec(**json.loads(sys.argv[1])))
-    print(json.dumps({"ready": True}), flush=True)
-    for line in sys.stdin:
-        print(json.dumps(loop.answer(json.loads(line))), flush=True)
+    _say({"devices": [asdict(device) for device in ggml.devices()]})
+    if spec := sys.stdin.readline():
+        loop = BareLoop(ModelSpec(**json.loads(spec)))
+        _say({"ready": True})
+        for line in sys.stdin:
+            _say(loop.answer(json.loads(line)))
     sys.stdout.flush()
     os._exit(0)  # as the engine's worker: llama.cpp's own teardown may crash
+
+
+def _say(reply: dict[str, Any]) -> None:
+    print(json.dumps(reply), flush=True)
 
 
 if __name__ == "__main__":

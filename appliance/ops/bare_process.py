@@ -9,15 +9,15 @@ import sys
 from asyncio.subprocess import PIPE, Process
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
-import appliance
-from appliance.engine.model import ModelSpec
+from appliance.engine.fit import Device
+from appliance.engine.plan import NoRoomOnGpuError, Plan, RefusedError
+from appliance.engine.spec import EngineSpec
 from appliance.ops.errors import BenchError
 
-ROOT = Path(appliance.__file__).parent.parent
 _MAX_LINE = 1 << 20
 
 
@@ -45,9 +45,14 @@ class BareProcess:
         took = await self._order(do="loop", n_prompt=n_prompt, n_decode=n_decode)
         return Loop(n_prompt / took["prefill_s"], n_decode / took["decode_s"])
 
-    async def wait_ready(self) -> None:
-        """Wait until its model is loaded."""
-        await self._reply()
+    async def load(self, plan: Plan) -> None:
+        """Load the model, placed as the engine's would be."""
+        devices = [Device(**device) for device in (await self._reply())["devices"]]
+        try:
+            model = plan.order(devices)["model"]
+        except (RefusedError, NoRoomOnGpuError) as refusal:
+            raise BenchError(str(refusal)) from refusal
+        await self._order(**model)
 
     async def _order(self, **order: Any) -> dict[str, Any]:
         assert self._process.stdin is not None, "spawned with pipes"
@@ -66,24 +71,27 @@ class BareProcess:
 
 
 @asynccontextmanager
-async def bare_process(spec: ModelSpec, spin_count: int, log: Path) -> AsyncIterator[BareProcess]:
-    """Run a bare loop while the block runs, with the engine's own bound on spinning; it logs to `log`.
+async def bare_process(spec: EngineSpec, log: Path) -> AsyncIterator[BareProcess]:
+    """Run a bare loop while the block runs, on the engine's cores and in its environment; it logs to `log`.
 
     Raises:
         BenchError: it cannot load the model.
     """
-    environment = {
-        **os.environ, "GOMP_SPINCOUNT": str(spin_count), "PYTHONPATH": str(ROOT), "GGML_NO_BACKTRACE": "1",
-    }  # fmt: skip
-    environment.pop("OMP_WAIT_POLICY", None)
+    plan = Plan(spec)
+    try:
+        await asyncio.to_thread(plan.look)
+    except RefusedError as refusal:
+        raise BenchError(str(refusal)) from refusal
     with log.open("w+b") as errors:
         process = await asyncio.create_subprocess_exec(
-            sys.executable, "-P", "-m", "appliance.ops.bare_loop", json.dumps(asdict(spec)),
-            stdin=PIPE, stdout=PIPE, stderr=errors, env=environment, limit=_MAX_LINE,
+            sys.executable, "-P", "-m", "appliance.ops.bare_loop",
+            stdin=PIPE, stdout=PIPE, stderr=errors, env=plan.environment(os.environ), limit=_MAX_LINE,
         )  # fmt: skip
         try:
+            if cpus := plan.cores().cpus:
+                os.sched_setaffinity(process.pid, cpus)
             bare = BareProcess(process, errors)
-            await bare.wait_ready()
+            await bare.load(plan)
             yield bare
         finally:
             if process.returncode is None:

@@ -1,4 +1,4 @@
-"""The machine under measurement, in the words that make figures comparable. Reads /proc."""
+"""The machine under measurement, in the words that make figures comparable."""
 
 from __future__ import annotations
 
@@ -10,11 +10,6 @@ from pathlib import Path
 from appliance import hardware
 
 ROOT = Path("/")
-# The instruction sets that llama.cpp's kernels choose by; the other hundred flags change nothing here.
-FEATURES = (
-    "sse4_2", "avx", "f16c", "fma", "avx2", "avx_vnni", "avx512f", "avx512_vnni", "avx512_bf16", "amx_int8",
-    "asimd", "asimddp", "i8mm", "sve", "sve2",
-)  # fmt: skip
 BUSY_LOAD = 1.0  # one process that runs all the time
 
 
@@ -23,6 +18,7 @@ class Machine:
     """What the figures were measured on.
 
     Attributes:
+        features: what of the processor makes llama.cpp fast.
         n_cores: usable by us (affinity and cgroup quota).
         load_before: processes that ran or wanted to, on average over the minute before the start.
     """
@@ -43,24 +39,12 @@ class Machine:
 
 def describe(root: Path = ROOT) -> Machine:
     """Return what this machine is and does now."""
-    about = _first_processor(root / "proc/cpuinfo")
-    flags = set((about.get("flags") or about.get("Features") or "").split())
     return Machine(
-        cpu=about.get("model name") or platform.machine(),
+        cpu=hardware.cpu_model(root),
         n_cores=hardware.usable_cores(root),
-        features=tuple(feature for feature in FEATURES if feature in flags),
+        features=tuple(sorted(hardware.cpu_features(root))),
         memory_gib=round(hardware.memory_bytes(root) / 2**30, 1),
         system=f"{platform.system()} {platform.release()}, Python {platform.python_version()}",
         llama_cpp_python=version("llama-cpp-python"),
-        load_before=float((root / "proc/loadavg").read_text().split()[0]),
+        load_before=float((root / "proc/loadavg").read_text(encoding="ascii").split()[0]),
     )
-
-
-def _first_processor(cpuinfo: Path) -> dict[str, str]:
-    about: dict[str, str] = {}
-    for line in cpuinfo.read_text(encoding="utf-8", errors="replace").splitlines():
-        key, colon, value = line.partition(":")
-        if not colon and about:
-            break
-        about[key.strip()] = value.strip()
-    return about

@@ -5,15 +5,15 @@ from __future__ import annotations
 import uuid
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import TracebackType
 from typing import Any, Self
 
-from appliance import hardware
 from appliance.config import Config, EngineSettings, Settings
-from appliance.engine.model import ModelSpec
+from appliance.engine.plan import Plan
+from appliance.engine.spec import EngineSpec
 from appliance.errors import ConfigError
 from appliance.ops.bare_process import BareProcess, bare_process
 from appliance.ops.private_daemon import PrivateDaemon
@@ -96,8 +96,8 @@ class Rig:
 
     @property
     def n_threads(self) -> int:
-        """Threads of the engine, as set."""
-        return self._subject.settings.engine.threads or hardware.usable_cores()
+        """Threads that the engine takes."""
+        return Plan(self._spec).cores().n_threads
 
     @property
     def engine_settings(self) -> dict[str, Any]:
@@ -125,7 +125,7 @@ class Rig:
     async def bare(self) -> BareProcess:
         """Return a bare loop on the engine's threads, started when first asked for."""
         if self._bare is None:
-            self._bare = await self._stack.enter_async_context(self.bare_loop(self.n_threads))
+            self._bare = await self._stack.enter_async_context(self.bare_loop())
             await self._bare.loop(WARM_UP_TOKENS, WARM_UP_TOKENS)
         return self._bare
 
@@ -145,14 +145,10 @@ class Rig:
         return PrivateDaemon(self.folder / f"home{self._n_homes}", self._settings(engine))
 
     @asynccontextmanager
-    async def bare_loop(self, n_threads: int) -> AsyncIterator[BareProcess]:
-        """Run a bare loop while the block runs."""
-        settings = self._subject.settings.engine
-        spec = ModelSpec(
-            path=str(self.model.path), n_ctx=settings.n_ctx, max_sequences=1, n_batch=settings.n_batch,
-            n_threads=n_threads, n_gpu_layers=settings.n_gpu_layers,
-        )  # fmt: skip
-        async with bare_process(spec, settings.spin_count, self.folder / "bare.log") as bare:
+    async def bare_loop(self, n_threads: int = 0) -> AsyncIterator[BareProcess]:
+        """Run a bare loop while the block runs; 0 threads: as many as the engine takes."""
+        spec = self._spec if n_threads == 0 else replace(self._spec, threads=n_threads)
+        async with bare_process(spec, self.folder / f"bare{n_threads}.log") as bare:
             yield bare
 
     async def ask(self, daemon: PrivateDaemon, messages: Sequence[Message], max_tokens: int) -> Stream:
@@ -162,6 +158,14 @@ class Rig:
     def chat(self, messages: Sequence[Message], max_tokens: int) -> Chat:
         """Return a chat with the model."""
         return Chat(self.model.name, messages, max_tokens)
+
+    @property
+    def _spec(self) -> EngineSpec:
+        """What the daemon would make of the settings, for one sequence."""
+        settings = self._subject.settings.engine
+        shared = {field.name for field in fields(EngineSpec)} & set(EngineSettings.model_fields)
+        chosen = {name: getattr(settings, name) for name in shared} | {"max_sequences": 1}
+        return EngineSpec(model_path=self.model.path, model_name=self.model.name, **chosen)
 
     async def _warm_up(self, daemon: PrivateDaemon) -> None:
         await self.ask(daemon, [{"role": "user", "content": "Count to one hundred."}], WARM_UP_TOKENS)
