@@ -10,10 +10,10 @@ import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, model_validator
 
 from appliance.errors import ConfigError
 from ingest.limits import ParseLimits
@@ -90,19 +90,52 @@ class EngineSettings(_Section):
         default=150, ge=10, le=10_000,
         description="Longest step while an answer is being read; lower is smoother for readers, slower for newcomers.",
     )  # fmt: skip
+    n_ubatch: int = Field(
+        default=512, ge=16, le=8192,
+        description="Tokens of a step that pass through the model at once; `appliance tune` measures what suits this "
+        "machine.",
+    )  # fmt: skip
     threads: int = Field(
-        default=0,
-        ge=0,
-        le=1024,
-        description="Threads of the engine; 0: every usable core (affinity and cgroup quota).",
-    )
+        default=0, ge=0, le=1024,
+        description="Threads of the engine; 0: one a core, fast cores of one socket, no more than affinity and cgroup "
+        "quota allow. Set it to leave cores to other programs.",
+    )  # fmt: skip
     spin_count: int = Field(
         default=1000, ge=0, le=1_000_000,
         description="GOMP_SPINCOUNT of the engine; bounded, so that a busy neighbour does not stop it.",
     )  # fmt: skip
+    kv_type: Literal["auto", "f16", "q8_0", "q4_0"] = Field(
+        default="auto",
+        description="Numbers of the KV cache; auto: f16, or q8_0 (half the memory) where f16 does not fit. Set q4_0 "
+        "for long conversations on small boxes; answers get a little worse.",
+    )
+    flash_attention: Literal["auto", "on", "off"] = Field(
+        default="auto", description="Turn it off only where a GPU's driver computes nonsense with it."
+    )
+    mlock: bool = Field(
+        default=False,
+        description="Keep the model's weights in memory; turn it on where other programs push them out, and raise the "
+        "memlock limit to their size.",
+    )
     n_gpu_layers: int = Field(
         default=-1, ge=-1, le=1000, description="Layers on the GPU; -1: as many as fit, 0: none."
     )
+    gpu_split: Literal["auto", "one", "all"] = Field(
+        default="auto",
+        description="With several GPUs: auto takes one if the model fits there, one never takes a second, all spreads "
+        "it always, in proportion to their free memory.",
+    )
+    kv_placement: Literal["auto", "gpu", "cpu"] = Field(
+        default="auto",
+        description="KV cache of the layers on the GPU; cpu leaves room for more layers and makes long prompts slow. "
+        "auto: on the GPU, unless no layer fits then.",
+    )
+
+    @model_validator(mode="after")
+    def _can_be_quantised(self) -> Self:
+        if self.flash_attention == "off" and self.kv_type in ("q8_0", "q4_0"):
+            raise ValueError(f"kv_type {self.kv_type} needs flash_attention")
+        return self
 
 
 class EmbedSettings(_Section):

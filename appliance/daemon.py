@@ -30,8 +30,9 @@ from appliance.conversations import Journal
 from appliance.engine.absent import AbsentEngine
 from appliance.engine.address import find_key, parse_address
 from appliance.engine.interface import Engine
-from appliance.engine.process import EngineProcess, EngineSpec
+from appliance.engine.process import EngineProcess
 from appliance.engine.remote import RemoteEngine, RemoteSpec
+from appliance.engine.spec import spec_of
 from appliance.errors import ConfigError
 from appliance.listen import bind
 from appliance.lock import only_daemon
@@ -75,6 +76,7 @@ async def _serve(config: Config, notify_socket: str | None) -> None:
             )
         )  # fmt: skip
         _stop_on_signals(server, parts.changes)
+        asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, parts.engine.reload)
         log.info("serving %s (pid %d)", config.socket, os.getpid())
         _notify_ready(notify_socket)
         try:
@@ -132,14 +134,7 @@ async def _engine(config: Config, registry: Registry) -> AsyncIterator[Engine]:
             "no chat model is installed: run `appliance model pull NAME`, then start the daemon again"
         )
         return
-    engine = EngineProcess(
-        EngineSpec(
-            model_path=model.path, model_name=model.name, n_ctx=settings.n_ctx,
-            max_sequences=settings.max_sequences, max_waiting=settings.max_waiting, n_batch=settings.n_batch,
-            step_target_ms=settings.step_target_ms, threads=settings.threads, spin_count=settings.spin_count,
-            n_gpu_layers=settings.n_gpu_layers,
-        )
-    )  # fmt: skip
+    engine = EngineProcess(spec_of(settings, model.path, model.name))
     await engine.start()
     try:
         yield engine

@@ -76,7 +76,7 @@ class Plan:
 
     def cores(self) -> EngineCores:
         """Return the threads that the engine gets, and where they may run."""
-        need = self._need()
+        need = self._need(self._kv_types()[0])
         n_bytes = need.host_bytes(CPU_ONLY) if need else 0
         if self._spec.threads:
             return EngineCores(self._spec.threads, (), "")
@@ -89,21 +89,30 @@ class Plan:
             RefusedError: the machine has not the memory.
             NoRoomOnGpuError: the GPU has not the memory.
         """
-        placement = self._placement(devices)
-        if need := self._need():
-            free_bytes = hardware.free_memory_bytes(self._root)
-            if reason := refuse_size(need, placement, free_bytes):
-                raise RefusedError(reason)
-        return {"kind": "load", "model": self._model(placement), "limits": self._limits()}
+        refusals = []
+        for kv_type in self._kv_types():
+            need = self._need(kv_type)
+            placement = self._placement(devices, need)
+            refusals.append(self._refusal(need, placement))
+            if not refusals[-1]:
+                return {"kind": "load", "model": self._model(placement, kv_type), "limits": self._limits()}
+        raise RefusedError(refusals[-1])
 
-    def _placement(self, devices: Sequence[Device]) -> Placement:
+    def _kv_types(self) -> tuple[str, ...]:
+        if self._spec.kv_type != "auto":
+            return (self._spec.kv_type,)
+        return ("f16",) if self._spec.flash_attention == "off" else ("f16", "q8_0")
+
+    def _refusal(self, need: Need | None, placement: Placement) -> str:
+        return refuse_size(need, placement, hardware.free_memory_bytes(self._root)) if need else ""
+
+    def _placement(self, devices: Sequence[Device], need: Need | None) -> Placement:
         if not self.ladder.share:
             return CPU_ONLY
         if not (found := cards(devices)):
             self._tell_of_unused_gpus()
             self.ladder.without_gpu()
             return CPU_ONLY
-        need = self._need()
         if need is None:
             return self._unfitted()
         placement = fit(need, found, self._wish, self.ladder.share)
@@ -119,16 +128,16 @@ class Plan:
             raise NoRoomOnGpuError("the model's sizes are not known, so that no part of it can be placed")
         return Placement(n if n < 0 else int(n * self.ladder.share), kv_on_gpu=self._wish.kv != "cpu")
 
-    def _need(self) -> Need | None:
+    def _need(self, kv_type: str) -> Need | None:
         spec = self._spec
         if self._weights is None:
             return None
         return Need(
-            self._weights, spec.n_ctx, min(spec.n_ubatch, spec.n_batch), N_OUTPUTS, spec.kv_type,
+            self._weights, spec.n_ctx, min(spec.n_ubatch, spec.n_batch), N_OUTPUTS, kv_type,
             flash_attention=spec.flash_attention != "off",
         )  # fmt: skip
 
-    def _model(self, placement: Placement) -> WireMessage:
+    def _model(self, placement: Placement, kv_type: str) -> WireMessage:
         spec, cores = self._spec, self.cores()
         if cores.why:
             log.info("the engine takes %d threads and leaves out %s", cores.n_threads, cores.why)
@@ -144,7 +153,7 @@ class Plan:
             "tensor_split": placement.tensor_split,
             "n_cpu_experts": placement.n_cpu_experts,
             "kv_on_gpu": placement.kv_on_gpu,
-            "kv_type": spec.kv_type,
+            "kv_type": kv_type,
             "flash_attention": spec.flash_attention,
             "mlock": spec.mlock,
         }
@@ -156,7 +165,13 @@ class Plan:
             "max_waiting": spec.max_waiting,
             "n_batch": spec.n_batch,
             "step_target_ms": spec.step_target_ms,
+            "prompt_lookup": spec.prompt_lookup,
         }
+
+    def _prefixes(self) -> WireMessage | None:
+        if self._spec.prefixes is None or self._spec.prefixes_mb == 0:
+            return None
+        return {"folder": str(self._spec.prefixes), "max_bytes": self._spec.prefixes_mb * 1_000_000}
 
     def _tell_of_unused_gpus(self) -> None:
         """Say once that a GPU is here which this build of llama.cpp cannot use."""

@@ -112,6 +112,7 @@ class Done:
 
     Attributes:
         n_reused: prompt tokens found in the KV cache.
+        n_drafted: tokens of the answer that a draft had right, so that they cost no step of their own.
         ttft_s: seconds from arrival in the engine to the first token, waiting included.
         prefill_tps, decode_tps: tokens per second; 0.0 when nothing was computed.
     """
@@ -123,6 +124,7 @@ class Done:
     ttft_s: float
     prefill_tps: float
     decode_tps: float
+    n_drafted: int = 0
 
 
 Event = Queued | Prefill | Token | Done

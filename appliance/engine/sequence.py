@@ -41,6 +41,7 @@ class Sequence:
     deadline_s: float | None = None
     n_done: int = 0
     n_reused: int = 0
+    n_drafted: int = 0
     reply: list[int] = field(default_factory=list)
     slot: int | None = None
     sampler: Sampler | None = None
@@ -122,6 +123,7 @@ class Sequence:
             ttft_s=max(0.0, self.first_token - self.arrived) if self.first_token else 0.0,
             prefill_tps=_rate(self.n_prompt - self.n_reused, self.first_token - self.admitted),
             decode_tps=_rate(len(self.reply) - 1, self.last_token - self.first_token),
+            n_drafted=self.n_drafted,
         )
 
 

@@ -8,10 +8,12 @@ import signal
 import socket
 import sys
 from dataclasses import asdict
+from pathlib import Path
 from threading import Thread
 
 from appliance.engine import wire
 from appliance.engine.model import ModelLoadError, ModelSpec
+from appliance.engine.prefixes import Prefixes
 from appliance.engine.scheduler import Limits
 from appliance.engine.worker import Worker
 from appliance.errors import EngineError
@@ -31,21 +33,28 @@ def serve(channel: wire.Channel) -> int:
     try:
         model = llama.Llama(spec)
         limits = Limits(max_context=model.max_context, **order["limits"])
-        worker = Worker(model, channel, limits)
+        worker = Worker(model, channel, limits, _prefixes(order, model.state_key))
     except (ModelLoadError, EngineError) as error:
         channel.send({"kind": "failed", "reason": str(error)})
         return EXIT_LOAD_FAILED
     channel.send({"kind": "ready", "device": model.device, "n_ctx": model.n_ctx})
     Thread(target=worker.listen, name="listener", daemon=True).start()
+    Thread(target=worker.mind_deadlines, name="deadlines", daemon=True).start()
     worker.run()
+    worker.save()
     return 0
+
+
+def _prefixes(order: wire.WireMessage, key: str) -> Prefixes | None:
+    about = order.get("prefixes")
+    return Prefixes(Path(about["folder"]), key, about["max_bytes"]) if about else None
 
 
 def _die_with_parent() -> None:
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    signal.signal(
-        signal.SIGINT, signal.SIG_IGN
-    )  # Ctrl-C in a terminal is meant for the daemon, which tells us
+    # Ctrl-C in a terminal and systemd's SIGTERM reach the whole group; the daemon finishes its answers, then tells us.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
 
 
 def main() -> None:

@@ -106,8 +106,21 @@ class Worker:
             case "count":
                 counts = [len(content_tokens(text, self._model)) for text in message["texts"]]
                 self._channel.send({"kind": "counts", "id": message["id"], "counts": counts})
+            case "held":
+                self._channel.send({"kind": "counts", "id": message["id"], "counts": self._held()})
             case kind:
                 raise EngineError(f"the engine knows no message {kind!r}")
+
+    def _held(self) -> dict[str, int]:
+        """Count what is held now, for whoever looks for leaks."""
+        with self._changed:
+            return {
+                "n_sequences": len(self._sequences),
+                "n_running": len(self._scheduler.running),
+                "n_waiting": len(self._scheduler.waiting),
+                "n_busy_slots": sum(not slot.is_idle for slot in self._slots.slots),
+                "n_cells": self._slots.n_used,
+            }
 
     def _generate(self, number: int, data: wire.WireMessage) -> None:
         arrived = self._clock()
@@ -293,6 +306,7 @@ class Worker:
             self._choose(sequence, position + n_right)
             if sequence.slot is None or drafted[n_right : n_right + 1] != sequence.reply[-1:]:
                 break
+            sequence.n_drafted += 1
         if n_wrong := len(drafted) - n_right:
             sequence.n_done = n_done - n_wrong
             self._slots.truncate(slot, sequence.n_done)

@@ -218,6 +218,8 @@ def test_drafted_answer_is_the_plain_one_in_fewer_steps() -> None:
         parent.ask(2, question, text, "more")  # the cache holds what was verified, and no more
         assert parent.answer(2)[1].n_reused == done.n_prompt + done.n_decoded - 1
     assert len(drafting.steps) < 0.7 * len(plain.steps)
+    assert done.n_drafted > 60
+    assert expected[1].n_drafted == 0
     assert all(len(chunk.tokens) == 1 for step in plain.steps[3:] for chunk in step)
 
 
