@@ -12,6 +12,7 @@ from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from time import monotonic
+from typing import Any
 
 from appliance import hardware
 from appliance.engine import wire
@@ -69,7 +70,7 @@ class EngineProcess:
         self._settled = asyncio.Event()
         self._numbers = count(1)
         self._requests: dict[int, asyncio.Queue[Event | EngineError]] = {}
-        self._counts: dict[int, asyncio.Future[list[int]]] = {}
+        self._counts: dict[int, asyncio.Future[Any]] = {}
         self._waiting: set[int] = set()
 
     @property
@@ -155,13 +156,21 @@ class EngineProcess:
 
     async def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """Count the tokens of each text; see `Engine`."""
+        counts: list[int] = await self._ask_child({"kind": "count", "texts": list(texts)})
+        return counts
+
+    async def held(self) -> dict[str, int]:
+        """Count what the child holds now: sequences, slots, cells. For whoever looks for leaks."""
+        counts: dict[str, int] = await self._ask_child({"kind": "held"})
+        return counts
+
+    async def _ask_child(self, question: wire.WireMessage) -> Any:
         child = self._live()
         number = next(self._numbers)
         counts = self._counts[number] = asyncio.get_running_loop().create_future()
-        child.send({"kind": "count", "id": number, "texts": list(texts)})
+        child.send({**question, "id": number})
         try:
-            result: list[int] = await counts
-            return result
+            return await counts
         finally:
             self._counts.pop(number, None)
 
