@@ -154,6 +154,7 @@ def status(reply: StatusReply, as_json: bool) -> None:
         ("engine", f"{engine.state}: {engine.model or 'no model'} on {engine.device or '-'}, "
                    f"{engine.n_running} answering, {engine.n_waiting} waiting, {engine.n_restarts} restarts"),
         ("", engine.reason),
+        ("", f"earlier: {engine.note}" if engine.note and engine.note != engine.reason else ""),
         ("last answer", f"prefill {engine.prefill_tps:.0f}, decode {engine.decode_tps:.0f} tokens/s"),
         ("folder", f"{ingest.folder} ({ingest.watching})"),
         ("documents", f"{counts}; {ingest.n_waiting} waiting"),

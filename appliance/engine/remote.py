@@ -109,6 +109,9 @@ class RemoteEngine:
             raise EngineNotReadyError(f"not ready after {timeout_s:.0f} s: {self._status.reason}") from None
         await self._live()
 
+    def reload(self) -> None:
+        """Do nothing: each request asks the server anew."""
+
     def status(self) -> EngineStatus:
         """Say where the engine stands."""
         return replace(self._status, n_running=self._places.n_running, n_waiting=self._places.n_waiting)
