@@ -95,7 +95,8 @@ class Plan:
             placement = self._placement(devices, need)
             refusals.append(self._refusal(need, placement))
             if not refusals[-1]:
-                return {"kind": "load", "model": self._model(placement, kv_type), "limits": self._limits()}
+                model = self._model(placement, kv_type)
+                return {"kind": "load", "model": model, "limits": self._limits(), "prefixes": self._prefixes()}
         raise RefusedError(refusals[-1])
 
     def _kv_types(self) -> tuple[str, ...]:
