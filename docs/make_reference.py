@@ -197,7 +197,9 @@ def _kind(schema: dict[str, Any]) -> str:
     if "enum" in schema:
         return " or ".join(f"`{value}`" for value in schema["enum"])
     known = next((each for each in schema.get("anyOf", [schema]) if each.get("type") != "null"), schema)
-    word = {"string": "text", "integer": "whole number", "number": "number"}[known["type"]]
+    word = {"string": "text", "integer": "whole number", "number": "number", "boolean": "`true` or `false`"}[
+        known["type"]
+    ]
     if "minimum" in known:
         return f"{word}, {known['minimum']:g} to {_plain(known['maximum'])}"
     return word

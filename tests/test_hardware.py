@@ -151,7 +151,8 @@ def laptop(root: Path) -> Path:
     files = {
         "sys/devices/cpu_core/cpus": "0-7\n",
         "sys/devices/cpu_atom/cpus": "8-15\n",
-        "proc/cpuinfo": "model name\t: 13th Gen Intel(R) Core(TM) i5-1340P\nflags\t\t: fpu avx avx2 fma f16c avx_vnni\n",
+        "proc/cpuinfo": "model name\t: 13th Gen Intel(R) Core(TM) i5-1340P\n"
+        "flags\t\t: fpu avx avx2 fma f16c avx_vnni\n",
     }
     for number in range(8):
         first = number // 2 * 2
