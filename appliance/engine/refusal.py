@@ -8,15 +8,25 @@ from collections.abc import Mapping
 from typing import Any
 
 from appliance.errors import (
+    ChatTemplateError,
     EngineBusyError,
     EngineError,
     EngineLostError,
     EngineNotReadyError,
     PromptTooLongError,
+    SamplingError,
 )
 
 RETRY_S = 5.0  # where a busy server does not say
 _MAX_WORDS = 300  # characters of a server's own words that are passed on
+
+# Codes of another appliance whose errors come with words alone: appliance/api/errors.py.
+_OURS: dict[str, type[EngineError]] = {
+    "engine_lost": EngineLostError,
+    "bad_sampling": SamplingError,
+    "unsupported_request": SamplingError,
+    "template_refuses": ChatTemplateError,
+}
 
 # Where the numbers stand in the words of each kind of server.
 _TOO_LONG = [
@@ -52,8 +62,8 @@ def error_of(
         return EngineBusyError(0, _retry_after(headers.get("retry-after")))
     if status in (400, 413, 422) and (numbers := _too_long(details, words)):
         return PromptTooLongError(numbers[0], max_tokens, numbers[1])
-    if details.get("code") == "engine_lost":
-        return EngineLostError(words)
+    if kind := _OURS.get(str(details.get("code"))):
+        return kind(words)
     if status in (502, 503, 504):
         return EngineNotReadyError(words)
     return EngineError(words)

@@ -110,7 +110,9 @@ class RemoteEngine:
         await self._live()
 
     def reload(self) -> None:
-        """Do nothing: each request asks the server anew."""
+        """Look at the server again, now."""
+        self._is_stale = True
+        self._wake.set()
 
     def status(self) -> EngineStatus:
         """Say where the engine stands."""
@@ -150,11 +152,20 @@ class RemoteEngine:
             if answer.finish_reason is None:
                 raise
         if answer.finish_reason is None:
-            raise EngineLostError(f"{self._server.name} ended the answer early; ask again")
+            raise self._broke_off(answer)
         done = answer.done()
         self._places.record_answer(answer.seconds)
         self._status = replace(self._status, prefill_tps=done.prefill_tps, decode_tps=done.decode_tps)
         yield done
+
+    def _broke_off(self, answer: RemoteAnswer) -> EngineError:
+        name, n_ctx = self._server.name, self._status.n_ctx
+        if not answer.n_pieces and answer.n_estimated > n_ctx:  # llama_cpp.server refuses so, without a word
+            return EngineError(
+                f"{name} ended the answer before its first word; prompt and answer may be too long for its context "
+                f"of {n_ctx} tokens"
+            )
+        return EngineLostError(f"{name} ended the answer early; ask again")
 
     async def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """Count each text's tokens where the server can; else guess, rather too many: `status` says which."""
@@ -245,7 +256,7 @@ class RemoteEngine:
             n_ctx=model.n_ctx or self._spec.n_ctx,
             device=f"{model.dialect.name} at {self._server.name}, tokens {'counted' if counts else 'estimated'} "
             f"{'there' if counts else 'here'}",
-            reason=self._status.reason if self._status.n_restarts else "",
+            reason="",
         )
         if (status.state, status.model, status.device) != (
             self._status.state,
@@ -266,6 +277,7 @@ class RemoteEngine:
             self._status,
             state="failed" if not waits else "restarting" if self._model else "starting",
             reason=str(error),
+            note=str(error) if was_ready else self._status.note,
             n_restarts=self._status.n_restarts + was_ready,
         )
         if waits:

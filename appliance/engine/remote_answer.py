@@ -37,6 +37,15 @@ class RemoteAnswer:
         """Since the request went out."""
         return self._clock() - self.sent
 
+    @property
+    def n_estimated(self) -> int:
+        """Tokens of prompt and answer together, by our estimate."""
+        return self._n_prompt + self._request.max_tokens
+
+    @property
+    def _n_prompt(self) -> int:
+        return sum(estimate(message.content) for message in self._request.messages)
+
     def start(self) -> None:
         """The request goes out now."""
         self.sent = self._clock()
@@ -64,9 +73,7 @@ class RemoteAnswer:
         A server that sends no usage leaves the prompt to our estimate, and a piece counts as a token.
         """
         assert self.finish_reason is not None, "only a finished answer has an account"
-        n_prompt = _whole(self._usage.get("prompt_tokens")) or sum(
-            estimate(message.content) for message in self._request.messages
-        )
+        n_prompt = _whole(self._usage.get("prompt_tokens")) or self._n_prompt
         n_decoded = _whole(self._usage.get("completion_tokens")) or self.n_pieces
         details = self._usage.get("prompt_tokens_details") or {}
         n_reused = _whole(details.get("cached_tokens")) or _whole(self._timings.get("cache_n"))

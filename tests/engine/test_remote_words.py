@@ -33,6 +33,7 @@ from appliance.errors import (
     EngineLostError,
     EngineNotReadyError,
     PromptTooLongError,
+    SamplingError,
     UnsupportedRequestError,
 )
 from tests.engine.scripted_server import Reply, ScriptedServer, models, scripted_server, stream, text_chunk
@@ -106,6 +107,12 @@ def test_a_prompt_that_is_too_long_keeps_its_numbers(body: dict[str, Any]) -> No
         (502, b"", EngineNotReadyError, "HTTP 502"),
         (503, b'{"error": {"message": "Loading model"}}', EngineNotReadyError, "Loading model"),
         (503, b'{"error": {"code": "engine_lost", "message": "it stopped"}}', EngineLostError, "it stopped"),
+        (
+            400,
+            b'{"error": {"code": "bad_sampling", "message": "grammar: no root"}}',
+            SamplingError,
+            "no root",
+        ),
         (500, b"[1, 2]", EngineError, "[1, 2]"),
     ],
 )
@@ -314,6 +321,7 @@ async def test_without_usage_pieces_count_as_tokens(server: ScriptedServer) -> N
     ("reply", "kind", "said"),
     [
         (stream(text_chunk("a")), EngineLostError, "ended the answer early"),
+        (stream(), EngineLostError, "ended the answer early"),
         (stream(text_chunk("a"), "[DONE]"), EngineLostError, "ended the answer early"),
         (stream(text_chunk("a"), {"error": {"code": "engine_lost", "message": "gone", "status": 503}}),
          EngineLostError, "gone"),
@@ -321,7 +329,7 @@ async def test_without_usage_pieces_count_as_tokens(server: ScriptedServer) -> N
         (stream(text_chunk("a"), "{not json"), EngineError, "check engine.url"),
         (Reply(200, "data: {}\r\n\r\n", {"Content-Length": "999"}), EngineLostError, "broke"),
     ],
-    ids=["end", "done without a reason", "lost", "failed", "no json", "cut"],
+    ids=["end", "nothing", "done without a reason", "lost", "failed", "no json", "cut"],
 )  # fmt: skip
 async def test_an_answer_that_breaks_off_is_an_error(
     server: ScriptedServer, reply: Reply, kind: type[EngineError], said: str
@@ -333,6 +341,25 @@ async def test_an_answer_that_breaks_off_is_an_error(
             await answer(remote)
         await until_ready(remote)
         assert remote.status().n_running == 0
+
+
+async def test_a_server_that_refuses_a_long_prompt_without_a_word_is_understood(
+    server: ScriptedServer,
+) -> None:
+    server.replies[CHAT] = stream()
+    async with engine(server) as remote:
+        await remote.ready(WAIT_S)
+        with pytest.raises(EngineError, match="may be too long for its context of 4096 tokens"):
+            await answer(remote, ask("x" * 3 * 4096))
+
+
+async def test_on_reload_the_server_is_looked_at_anew(server: ScriptedServer) -> None:
+    async with engine(server) as remote:
+        await remote.ready(WAIT_S)
+        server.replies["GET /v1/models"] = models("m2", max_model_len=8192)
+        remote.reload()
+        await until(lambda: remote.status().model == "m2")
+        assert (remote.status().n_ctx, remote.status().n_restarts) == (8192, 0)
 
 
 async def test_a_closed_answer_hangs_up_and_a_late_one_too(server: ScriptedServer) -> None:
@@ -394,7 +421,9 @@ async def test_a_server_that_says_it_is_not_well_is_away_until_it_is(server: Scr
             await answer(remote)
         server.replies["GET /v1/models"] = models("m2", max_model_len=4096)
         await until_ready(remote)
-        assert (remote.status().model, remote.status().n_restarts) == ("m2", 1)
+        status = remote.status()
+        assert (status.model, status.n_restarts, status.reason) == ("m2", 1, "")
+        assert "HTTP 503" in status.note
 
 
 # --- sampling ---
