@@ -116,8 +116,9 @@ class Prefixes:
         return n_saved
 
     def _is_known(self, tokens: Tokens[int]) -> bool:
+        """Return whether all but a few of these tokens are on disk: another question on the same passages, say."""
         for saved in self._saved:
-            if common_prefix(saved.tokens, tokens) == len(tokens):
+            if common_prefix(saved.tokens, tokens) > len(tokens) - MIN_TOKENS:
                 with suppress(OSError):
                     os.utime(saved.path)
                     return True

@@ -54,6 +54,11 @@ class Channel:
         self._incoming = connection.makefile("rb")
         self._sending = Lock()
 
+    def close(self) -> None:
+        """Hang up."""
+        self._incoming.close()
+        self._connection.close()
+
     def send(self, *messages: WireMessage) -> None:
         """Send messages in order, in one piece."""
         if messages:

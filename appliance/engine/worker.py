@@ -237,11 +237,17 @@ class Worker:
             if not sequence.follows():
                 sequence.follow(prefilling[:at])
 
+    def leftovers(self) -> list[Slot]:
+        """Return the slots that are busy though nothing runs, or hold what the cache itself does not know of."""
+        busy = [slot for slot in self._slots.slots if not slot.is_idle and not self._scheduler.running]
+        return busy + [slot for slot in self._slots.disagreeing() if slot not in busy]
+
     def _settle(self) -> None:
         """Compare our books with the cache, now that nothing runs: what differs is a bug, and is dropped."""
-        for slot in self._slots.disagreeing():
+        for slot in self.leftovers():
             print(f"slot {slot.index} is not what it should be: dropped", file=sys.stderr, flush=True)
             self._slots.truncate(slot, 0)
+            self._slots.release(slot)
 
     def _place(self, sequence: Sequence) -> bool:
         slot = self._slots.place(sequence.prompt, sequence.n_reserved)

@@ -56,7 +56,7 @@ def test_longest_of_several_is_taken(tmp_path: Path) -> None:
 
 def test_what_begins_with_the_whole_of_another_takes_its_place(tmp_path: Path) -> None:
     opened(tmp_path).save([candidate(LONG[:100])])
-    opened(tmp_path).save([candidate(LONG), candidate(LONG[:150])])
+    assert opened(tmp_path).save([candidate(LONG), candidate([*LONG[:190], 1, 2, 3])]) == 1
     assert len(files(tmp_path)) == 1
     assert opened(tmp_path).save([candidate(LONG)]) == 0  # it is there
 
