@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import TracebackType
@@ -13,7 +13,7 @@ from typing import Any, Self
 
 from appliance.config import Config, EngineSettings, Settings
 from appliance.engine.plan import Plan
-from appliance.engine.spec import EngineSpec
+from appliance.engine.spec import EngineSpec, spec_of
 from appliance.errors import ConfigError
 from appliance.ops.bare_process import BareProcess, bare_process
 from appliance.ops.private_daemon import PrivateDaemon
@@ -163,9 +163,7 @@ class Rig:
     def _spec(self) -> EngineSpec:
         """What the daemon would make of the settings, for one sequence."""
         settings = self._subject.settings.engine
-        shared = {field.name for field in fields(EngineSpec)} & set(EngineSettings.model_fields)
-        chosen = {name: getattr(settings, name) for name in shared} | {"max_sequences": 1}
-        return EngineSpec(model_path=self.model.path, model_name=self.model.name, **chosen)
+        return replace(spec_of(settings, self.model.path, self.model.name), max_sequences=1)
 
     async def _warm_up(self, daemon: PrivateDaemon) -> None:
         await self.ask(daemon, [{"role": "user", "content": "Count to one hundred."}], WARM_UP_TOKENS)
