@@ -25,7 +25,6 @@ from appliance.errors import (
     SamplingError,
 )
 
-
 HALVES = (Logprob(b"\xc3", -0.5, (Logprob(b"\xc3", -0.5), Logprob(b" e", -1.5))), Logprob(b"\xa9", 0.0))
 
 
