@@ -37,6 +37,7 @@ class Dialect:
     Attributes:
         name: for people.
         sampling: our name → its name, of what OpenAI's API does not have.
+        has_our_defaults: what is as we would have it need not be said.
         lacks: what of OpenAI's API it does not understand, by our names.
         about: a route that tells the context and whether the model is loaded; empty: there is none.
         n_ctx: that route's reply → tokens of context, 0 when it does not say.
@@ -47,6 +48,7 @@ class Dialect:
     name: str
     sampling: Mapping[str, str] = field(default_factory=dict)
     lacks: frozenset[str] = frozenset()
+    has_our_defaults: bool = False
     counting: Counting | None = None
     about: str = ""
     n_ctx: Callable[[Json], int] = lambda reply: 0
@@ -79,6 +81,8 @@ _DRY = {name: name for name in ("dry_multiplier", "dry_base", "dry_allowed_lengt
 OPENAI = Dialect("OpenAI-compatible server")
 APPLIANCE = Dialect(
     "appliance",
+    sampling=_LLAMA_SAMPLING | _DRY,
+    has_our_defaults=True,
     counting=Counting(
         "/api/tokenize",
         lambda texts, model: [{"texts": list(texts)}],
@@ -175,6 +179,8 @@ def _sampling(sampling: Sampling, dialect: Dialect) -> Json:
     for each in fields(Sampling):
         value = getattr(sampling, each.name)
         if value in (None, "") or (each.name in _ONLY_WHEN_RANDOM and sampling.temperature == 0):
+            continue
+        if dialect.has_our_defaults and value == each.default:
             continue
         if each.name in names:
             body[names[each.name]] = value

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from appliance.engine.address import find_key, parse_address
-from appliance.engine.dialect import LLAMA_CPP, OPENAI, VLLM, RemoteModel, chat_body
+from appliance.engine.dialect import APPLIANCE, LLAMA_CPP, OPENAI, VLLM, RemoteModel, chat_body
 from appliance.engine.refusal import error_of
 from appliance.engine.remote import RemoteEngine, RemoteSpec
 from appliance.engine.request import (
@@ -448,6 +448,15 @@ def test_sampling_is_said_in_the_servers_words(
 ) -> None:
     body = chat_body(GenerateRequest((), 5, sampling), RemoteModel("m", dialect, 0))
     assert sent.items() <= body.items()
+
+
+def test_another_appliance_is_told_only_what_differs_from_the_defaults() -> None:
+    plain, asked = (
+        set(chat_body(GenerateRequest((), 5, sampling), RemoteModel("m", APPLIANCE, 0)))
+        for sampling in (Sampling(), Sampling(temperature=0.5, top_k=10, repeat_penalty=1.1))
+    )
+    assert plain == {"model", "messages", "max_tokens", "stream", "stream_options"}
+    assert asked - plain == {"temperature", "top_k", "repeat_penalty"}
 
 
 def test_what_the_server_cannot_be_told_is_refused_and_named() -> None:
