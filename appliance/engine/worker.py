@@ -1,35 +1,29 @@
-"""The step loop around a model, and the listener beside it.
+"""The step loop around a model.
 
-The main thread computes steps. A second thread listens to the parent, renders and tokenises, so that a new
-question, a cancel or a count never waits behind a step; a third minds the deadlines. Queue and scheduler are shared
-under one lock, which is never held while the model computes; the cache is the main thread's alone.
+The main thread computes steps. A second one listens to the parent, so that a new question, a cancel or a count never
+waits behind a step; a third minds the deadlines. What they share lies on the desk; the cache is the main thread's
+alone.
 """
 
 from __future__ import annotations
 
 import sys
-import traceback
 from collections.abc import Callable
 from collections.abc import Sequence as Tokens
-from math import inf
-from threading import Condition
 from time import perf_counter, thread_time
 
-from appliance.engine import grammar, schema, wire
-from appliance.engine.lookup import Lookup, can_verify
-from appliance.engine.model import Chunk, Model, Outcome, Sampler
+from appliance.engine import wire
+from appliance.engine.desk import Desk
+from appliance.engine.listener import Listener
+from appliance.engine.model import Chunk, Model, Outcome
 from appliance.engine.outbox import Outbox
 from appliance.engine.prefixes import Prefixes
 from appliance.engine.recall import Recall
 from appliance.engine.replies import Replies
-from appliance.engine.request import FinishReason, Prefill, Sampling, Token
-from appliance.engine.sampling import chain
-from appliance.engine.scheduler import Limits, Scheduler, Work
+from appliance.engine.request import FinishReason, Prefill, Token
+from appliance.engine.scheduler import Limits, Work
 from appliance.engine.sequence import Sequence
 from appliance.engine.slots import Slot, Slots
-from appliance.engine.template import ChatTemplate, content_tokens, prompt_tokens
-from appliance.engine.text import TextStream
-from appliance.engine.trail import Trail
 from appliance.errors import DeadlineError, EngineError, SamplingError
 
 # A grammar that can be read in many ways doubles its time with each character: this ends it while it still can be.
@@ -38,7 +32,7 @@ MAX_CHOICE_S = 2.0
 
 
 class Worker:
-    """The step loop around a model, and the listener beside it.
+    """The step loop around a model, and what its other two threads do.
 
     Args:
         prefixes: what earlier processes saved; None: nothing is.
@@ -56,141 +50,23 @@ class Worker:
         clock: Callable[[], float] = perf_counter,
     ) -> None:
         self._model = model
-        self._channel = channel
-        self._limits = limits
         self._clock = clock
-        self._scheduler = Scheduler(limits)
         self._slots = Slots(model.n_slots, model.n_ctx, model, model.can_trim)
+        self._desk = Desk(limits, self._slots, model.abort, clock)
+        self._scheduler = self._desk.scheduler
         self._recall = Recall(self._slots, model, prefixes if model.can_trim else None)
-        self._template = ChatTemplate(model.chat_template, model.bos_text, model.eos_text)
         self._replies = Replies()
-        self._sequences: dict[int, Sequence] = {}
-        self._computing: list[Sequence] = []
-        self._changed = Condition()
-        self._stopping = False
+        drafts = limits.prompt_lookup and model.can_trim
+        self._listener = Listener(model, channel, self._desk, self._replies, drafts, clock)
         self._outbox = Outbox(channel)
 
-    # --- the listener's thread ---
-
     def listen(self) -> None:
-        """Take the parent's messages until it says stop or is gone."""
-        try:
-            while (message := self._channel.receive()) is not None and message["kind"] != "stop":
-                self._answer(message)
-        finally:
-            with self._changed:
-                self._stopping = True
-                self._model.abort()
-                self._changed.notify_all()
-
-    def _answer(self, message: wire.WireMessage) -> None:
-        try:
-            self._take(message)
-        except EngineError as error:
-            self._refuse(message["id"], error)
-        except Exception as error:
-            traceback.print_exc()
-            self._refuse(message["id"], EngineError(f"the engine failed on a request: {error}"))
-
-    def _refuse(self, number: int, error: EngineError) -> None:
-        outbox = Outbox(self._channel)
-        outbox.fail(number, error)
-        outbox.flush()
-
-    def _take(self, message: wire.WireMessage) -> None:
-        match message["kind"]:
-            case "generate":
-                self._generate(message["id"], message["request"])
-            case "cancel":
-                self._cancel(message["id"])
-            case "count":
-                counts = [len(content_tokens(text, self._model)) for text in message["texts"]]
-                self._channel.send({"kind": "counts", "id": message["id"], "counts": counts})
-            case "held":
-                self._channel.send({"kind": "counts", "id": message["id"], "counts": self._held()})
-            case kind:
-                raise EngineError(f"the engine knows no message {kind!r}")
-
-    def _held(self) -> dict[str, int]:
-        """Count what is held now, for whoever looks for leaks."""
-        with self._changed:
-            return {
-                "n_sequences": len(self._sequences),
-                "n_running": len(self._scheduler.running),
-                "n_waiting": len(self._scheduler.waiting),
-                "n_busy_slots": sum(not slot.is_idle for slot in self._slots.slots),
-                "n_cells": self._slots.n_used,
-            }
-
-    def _generate(self, number: int, data: wire.WireMessage) -> None:
-        arrived = self._clock()
-        request = wire.request_from_json(data)
-        parts = self._template.parts(request.messages)
-        sequence = Sequence(
-            id=number,
-            user=request.user,
-            prompt=prompt_tokens(parts, self._model, self._replies),
-            max_tokens=request.max_tokens,
-            sampling=request.sampling,
-            text=TextStream(request.sampling.stop),
-            arrived=arrived,
-            deadline_s=request.deadline_s,
-        )
-        if request.sampling.logprobs is not None:
-            sequence.trail = Trail()
-        if self._limits.prompt_lookup and self._model.can_trim and can_verify(sequence.sampling):
-            sequence.lookup = Lookup(sequence.prompt)
-        sequence.sampler = self._sampler(request.sampling)
-        try:
-            self._enter(sequence)
-        except EngineError:
-            sequence.sampler.close()
-            raise
-
-    def _sampler(self, sampling: Sampling) -> Sampler:
-        text = sampling.grammar
-        if sampling.schema:
-            text = self._model.grammar_of(schema.plain(sampling.schema))
-        if text:
-            grammar.check(text)
-        return self._model.sampler(chain(sampling), text)
-
-    def _enter(self, sequence: Sequence) -> None:
-        with self._changed:
-            self._scheduler.add(sequence)
-            self._sequences[sequence.id] = sequence
-            if self._scheduler.n_free <= 0:  # the main thread may be busy for a while: say so at once
-                outbox = Outbox(self._channel)
-                outbox.tell_waiting(self._scheduler)
-                outbox.flush()
-            self._changed.notify_all()
-
-    def _cancel(self, number: int) -> None:
-        with self._changed:
-            if (sequence := self._sequences.get(number)) is None:
-                return
-            sequence.cancelled = True
-            self._break_off()
-            self._changed.notify_all()
-
-    def _break_off(self) -> None:
-        """End the running step if nobody needs it; one that someone needs is short enough to wait for."""
-        now = self._clock()
-        if self._computing and all(sequence.is_over(now) for sequence in self._computing):
-            self._model.abort()
-
-    # --- the deadlines' thread ---
+        """Take the parent's messages until it says stop or is gone. The second thread's whole life."""
+        self._listener.listen()
 
     def mind_deadlines(self) -> None:
-        """Break off steps whose sequences have all run out of time, until told to stop."""
-        with self._changed:
-            while not self._stopping:
-                now = self._clock()
-                self._break_off()
-                coming = [one.deadline - now for one in self._sequences.values() if now < one.deadline < inf]
-                self._changed.wait(min(coming, default=None))
-
-    # --- the main thread ---
+        """Break off steps that have become useless until told to stop. The third thread's whole life."""
+        self._desk.mind_deadlines()
 
     def run(self) -> None:
         """Compute steps until told to stop.
@@ -201,8 +77,8 @@ class Worker:
         while (work := self._decide()) is not None:
             started = self._clock()
             outcome = self._model.decode([self._chunk(item) for item in work])
-            with self._changed:
-                self._computing = []
+            with self._desk.changed:
+                self._desk.computing = []
                 if outcome is Outcome.DONE:
                     self._scheduler.record(work, self._clock() - started)
                 self._record(work, outcome)
@@ -210,8 +86,8 @@ class Worker:
 
     def _decide(self) -> list[Work] | None:
         """Return the next step, waiting for one if need be; None: stop."""
-        with self._changed:
-            while not self._stopping:
+        with self._desk.changed:
+            while not self._desk.stopping:
                 self._drop_over()
                 for sequence in self._scheduler.admit(self._place):
                     self._outbox.say(sequence, Prefill(sequence.n_done, sequence.n_prompt))
@@ -219,11 +95,11 @@ class Worker:
                 self._outbox.tell_waiting(self._scheduler)
                 self._outbox.flush()
                 if work := self._scheduler.schedule():
-                    self._computing = [item.sequence for item in work]
+                    self._desk.computing = [item.sequence for item in work]
                     self._model.clear_abort()
                     return work
                 self._settle()
-                self._changed.wait()
+                self._desk.changed.wait()
         return None
 
     def _share(self) -> None:
@@ -355,7 +231,7 @@ class Worker:
 
     def _drop_over(self) -> None:
         now = self._clock()
-        for sequence in [one for one in self._sequences.values() if one.is_over(now)]:
+        for sequence in [one for one in self._desk.sequences.values() if one.is_over(now)]:
             if sequence.cancelled:
                 self._finish(sequence, "cancelled")
             else:
@@ -379,7 +255,7 @@ class Worker:
     def _end(self, sequence: Sequence) -> None:
         """Give back what a sequence held; its tokens stay in the slot."""
         self._scheduler.remove(sequence)
-        del self._sequences[sequence.id]
+        del self._desk.sequences[sequence.id]
         if sequence.slot is not None:
             self._slots.release(self._slot(sequence))
             sequence.slot = None

@@ -49,7 +49,7 @@ class Crowd:
         )
         self._channel.send({"kind": "generate", "id": number, "request": wire.request_to_json(request)})
         if chance.random() < 0.2:
-            victim = chance.randint(1, number)
+            victim = chance.randint(max(1, number - 3), number)
             self._channel.send({"kind": "cancel", "id": victim})
 
     def listen(self) -> None:
