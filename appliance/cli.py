@@ -29,6 +29,7 @@ app = typer.Typer(
 )
 app.add_typer(cli_model.app, name="model")
 app.add_typer(cli_ops.bench, name="bench")
+app.command()(cli_ops.tune)
 
 
 def main() -> None:

@@ -25,7 +25,7 @@ from appliance.api.app import create_app
 from appliance.api.caller import PeerProtocol
 from appliance.api.parts import Parts
 from appliance.changes import Changes
-from appliance.config import Config, EngineSettings
+from appliance.config import Config
 from appliance.conversations import Journal
 from appliance.engine.absent import AbsentEngine
 from appliance.engine.address import find_key, parse_address
@@ -36,6 +36,7 @@ from appliance.engine.spec import spec_of
 from appliance.errors import ConfigError
 from appliance.listen import bind
 from appliance.lock import only_daemon
+from appliance.settings import EngineSettings
 from ingest.dense import Dense
 from ingest.intake import IngestOptions
 from ingest.library import Library

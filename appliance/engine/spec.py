@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from appliance.config import EngineSettings
 from appliance.engine.fit import KvPlacement, Split
+from appliance.settings import EngineSettings
 
 
 @dataclass(frozen=True, slots=True)
 class EngineSpec:
-    """The engine's settings; see `appliance.config.EngineSettings`.
+    """The engine's settings; see `appliance.settings.EngineSettings`.
 
     Attributes:
         model_name: as people call it.

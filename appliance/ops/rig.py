@@ -11,13 +11,14 @@ from tempfile import TemporaryDirectory
 from types import TracebackType
 from typing import Any, Self
 
-from appliance.config import Config, EngineSettings, Settings
+from appliance.config import Config
 from appliance.engine.plan import Plan
 from appliance.engine.spec import EngineSpec, spec_of
 from appliance.errors import ConfigError
 from appliance.ops.bare_process import BareProcess, bare_process
 from appliance.ops.private_daemon import PrivateDaemon
 from appliance.ops.stream import Chat, Message, Stream, ask
+from appliance.settings import EngineSettings, Settings
 from models.registry import MANIFEST_FILE, InstalledModel, Registry
 
 N_STREAMS = 8  # that the bench runs at once: `engine.max_sequences` is at least this in its daemons

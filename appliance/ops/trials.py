@@ -12,7 +12,6 @@ from functools import partial
 from statistics import median
 from time import perf_counter
 
-from appliance.config import EngineSettings
 from appliance.ops import figures, texts
 from appliance.ops.errors import BenchError, NotAvailableError
 from appliance.ops.figures import Measured, ratios
@@ -20,6 +19,7 @@ from appliance.ops.neighbour import busy_neighbour
 from appliance.ops.private_daemon import PrivateDaemon
 from appliance.ops.rig import LOOKUP, N_STREAMS, Rig, lookup
 from appliance.ops.stream import Message, Stream, pieces
+from appliance.settings import EngineSettings
 
 N_DECODE = 96  # tokens of an answer whose speed is measured: 1 to 4 s on two cores
 N_BARE_PROMPT = 32  # tokens in the cache before the bare loop decodes: as many as the story's prompt has
