@@ -59,7 +59,10 @@ def run(subject: Subject, only: Sequence[str], n_runs: int, say: Callable[[str],
         n_runs: runs of each figure, of which the median is taken; slow ones get three at most.
         say: is told what is being done.
     """
-    return asyncio.run(_run(subject, only or CHOICES, n_runs, say))
+    try:
+        return asyncio.run(_run(subject, only or CHOICES, n_runs, say))
+    except asyncio.CancelledError:
+        raise SystemExit(128 + signal.SIGTERM) from None  # as shells report it; Ctrl-C has its own way out
 
 
 async def _run(subject: Subject, wanted: Sequence[str], n_runs: int, say: Callable[[str], None]) -> Report:

@@ -144,6 +144,16 @@ def rate(n_tokens: int, times: Sequence[float]) -> float:
     return (n_tokens - 1) / (times[-1] - times[0]) if len(times) > 1 and times[-1] > times[0] else 0.0
 
 
+def rate_in_turn(streams: Sequence[tuple[int, Sequence[float]]]) -> float:
+    """Return tokens per second over several streams, one after another; what lies between them does not count.
+
+    Args:
+        streams: (tokens, arrival times of its pieces) of each.
+    """
+    seconds = sum(times[-1] - times[0] for _, times in streams)
+    return sum(n_tokens - 1 for n_tokens, _ in streams) / seconds if seconds > 0 else 0.0
+
+
 def rate_together(streams: Sequence[tuple[int, Sequence[float]]]) -> float:
     """Return tokens per second of several streams in all, while all of them run.
 

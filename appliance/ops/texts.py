@@ -33,10 +33,11 @@ PASSAGES = (
     "close the doors behind them. Nobody goes back before the fire brigade has said so, not even for a coat.",
 )
 
+# Answers that quote, as people ask for them: one copies a whole passage, two quote within an answer.
 QUOTES = (
-    "Copy passage [1] word for word, the whole text.",
     "Copy passage [2] word for word, the whole text.",
-    "Copy passage [4] word for word, the whole text.",
+    "Who services the boiler, and what is done before and after? Quote the sentences of passage [1] word for word.",
+    "What does one do when the alarm sounds, and who looks into the rooms? Quote passage [4] word for word.",
 )
 FREE = STORIES[:3]
 

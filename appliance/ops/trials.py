@@ -197,7 +197,7 @@ async def prompt_lookup(rig: Rig, n_runs: int) -> Mapping[str, Measured]:
 async def _speed(rig: Rig, daemon: PrivateDaemon, chats: Sequence[Sequence[Message]]) -> float:
     """Return tokens per second over several answers, one after another."""
     answers = [await rig.ask(daemon, messages, N_DECODE) for messages in chats]
-    return sum(a.n_tokens - 1 for a in answers) / sum(a.times[-1] - a.times[0] for a in answers)
+    return figures.rate_in_turn([(answer.n_tokens, answer.times) for answer in answers])
 
 
 async def in_turns(

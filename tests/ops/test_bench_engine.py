@@ -79,14 +79,15 @@ def test_decode_ratio_is_measured_through_a_private_daemon(models_folder: Path) 
     assert "decode_ratio, run 1 of 1" in said
 
 
-def test_ctrl_c_leaves_nothing_behind(models_folder: Path) -> None:
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_ctrl_c_and_kill_leave_nothing_behind(models_folder: Path, number: int, code: int) -> None:
     with bench(models_folder, "--model", "smollm2-135m-instruct", "--only", "batch8_gain") as process:
         assert process.stderr is not None
         for line in process.stderr:
             if line.startswith("batch8_gain, run 1"):
                 break
-        process.send_signal(signal.SIGINT)
-        assert process.wait(timeout=WITHIN_S) == 130
+        process.send_signal(number)
+        assert process.wait(timeout=WITHIN_S) == code
 
 
 def test_a_model_file_that_is_not_installed_is_measured_too(models_folder: Path, tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from appliance.ops.figures import (
     gaps_within,
     percentile,
     rate,
+    rate_in_turn,
     rate_together,
     ratios,
 )
@@ -49,6 +50,11 @@ def test_percentile_is_a_value_that_was_measured(values: list[float], share: flo
 )
 def test_rate_counts_tokens_after_the_first(n_tokens: int, times: list[float], expected: float) -> None:
     assert rate(n_tokens, times) == expected
+
+
+def test_rate_in_turn_leaves_out_what_lies_between_streams() -> None:
+    assert rate_in_turn([(5, [0.0, 2.0]), (3, [100.0, 101.0])]) == 2.0
+    assert rate_in_turn([(1, [3.0])]) == 0.0
 
 
 @pytest.mark.parametrize(
