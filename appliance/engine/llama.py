@@ -289,7 +289,8 @@ class Llama:
             return f"CPU, {spec.n_threads} thread{'s' if spec.n_threads > 1 else ''}"
         n_layers = int(C.llama_model_n_layer(self._model)) + 1  # the output layer counts as one
         n = n_layers if spec.n_gpu_layers < 0 else min(spec.n_gpu_layers, n_layers)
-        return f"GPU, {n}/{n_layers} layers"
+        experts = f", experts of {spec.n_cpu_experts} on the CPU" if spec.n_cpu_experts else ""
+        return f"GPU, {n}/{n_layers} layers{experts}"
 
     def _read_vocabulary(self) -> None:
         vocab = self._vocab
