@@ -154,7 +154,8 @@ def _configuration() -> Iterator[str]:
     yield from _filled(
         f"The settings are read once, when a command or the daemon starts, from `{config.CONFIG_NAME}` in the home "
         "folder and from the environment. A command-line argument counts before the environment, the environment "
-        "before the file, the file before the default. An unknown key, a wrong type or a value out of range stops the "
+        "before the file, the file before what `appliance tune` measured, and that before the default. An unknown key, "
+        "a wrong type or a value out of range stops the "
         "start and is named. `appliance config` prints every value and where it came from. The daemon takes a change "
         "when it starts again."
     )
