@@ -14,6 +14,7 @@ import socket
 import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import uvicorn
@@ -135,7 +136,8 @@ async def _engine(config: Config, registry: Registry) -> AsyncIterator[Engine]:
             "no chat model is installed: run `appliance model pull NAME`, then start the daemon again"
         )
         return
-    engine = EngineProcess(spec_of(settings, model.path, model.name))
+    spec = replace(spec_of(settings, model.path, model.name), prefixes=config.state / "prefixes")
+    engine = EngineProcess(spec)
     await engine.start()
     try:
         yield engine

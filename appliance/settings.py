@@ -113,6 +113,17 @@ class EngineSettings(_Section):
         "auto: on the GPU, unless no layer fits then.",
     )
 
+    prompt_lookup: Literal["auto", "off"] = Field(
+        default="auto",
+        description="auto drafts what an answer quotes from its passages, where measured steps say that it pays; off "
+        "to rule it out when answers seem odd.",
+    )
+    saved_prefixes_mb: int = Field(
+        default=256, ge=0, le=100_000,
+        description="Disk for the texts most asked about, as the model has read them, so that the first answers after "
+        "a restart come sooner; they can be read back for a week after use. 0: keep nothing.",
+    )  # fmt: skip
+
     @model_validator(mode="after")
     def _can_be_quantised(self) -> Self:
         if self.flash_attention == "off" and self.kv_type in ("q8_0", "q4_0"):

@@ -50,4 +50,5 @@ def spec_of(settings: EngineSettings, model_path: Path, model_name: str) -> Engi
         threads=settings.threads, spin_count=settings.spin_count, n_gpu_layers=settings.n_gpu_layers,
         n_ubatch=settings.n_ubatch, gpu_split=settings.gpu_split, kv_placement=settings.kv_placement,
         kv_type=settings.kv_type, flash_attention=settings.flash_attention, mlock=settings.mlock,
+        prompt_lookup=settings.prompt_lookup == "auto", prefixes_mb=settings.saved_prefixes_mb,
     )  # fmt: skip
