@@ -62,8 +62,12 @@ class Plan:
             log.warning("%s", error)
             self._weights = None
 
-    def environment(self, inherited: Mapping[str, str]) -> dict[str, str]:
-        """Return the child's environment: ours, with libgomp's spinning bounded before it is loaded."""
+    def environment(self, inherited: Mapping[str, str], with_gpu: bool = False) -> dict[str, str]:
+        """Return the child's environment: ours, with libgomp's spinning bounded before it is loaded.
+
+        Args:
+            with_gpu: show the GPU, whatever the rung.
+        """
         # OMP_WAIT_POLICY=active would void the spin count.
         kept = {name: value for name, value in inherited.items() if name != "OMP_WAIT_POLICY"}
         path = os.pathsep.join([str(PACKAGES), *filter(None, [kept.get("PYTHONPATH")])])
@@ -72,7 +76,7 @@ class Plan:
             "PYTHONPATH": path,
             "GGML_NO_BACKTRACE": "1",  # a failed assert would start gdb, which drowns the reason it printed
         }
-        return kept | ours | self.ladder.environment
+        return kept | ours | ({} if with_gpu else self.ladder.environment)
 
     def cores(self) -> EngineCores:
         """Return the threads that the engine gets, and where they may run."""
@@ -96,8 +100,19 @@ class Plan:
             refusals.append(self._refusal(need, placement))
             if not refusals[-1]:
                 model = self._model(placement, kv_type)
-                return {"kind": "load", "model": model, "limits": self._limits(), "prefixes": self._prefixes()}
+                return {
+                    "kind": "load",
+                    "model": model,
+                    "limits": self._limits(),
+                    "prefixes": self._prefixes(),
+                }
         raise RefusedError(refusals[-1])
+
+    def has_room(self, devices: Sequence[Device]) -> bool:
+        """Return whether a part of the model would fit the GPUs among these devices."""
+        found = cards(devices)
+        need = self._need(self._kv_types()[0])
+        return bool(found) and (need is None or fit(need, found, self._wish).n_gpu_layers > 0)
 
     def _kv_types(self) -> tuple[str, ...]:
         if self._spec.kv_type != "auto":

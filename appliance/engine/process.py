@@ -31,6 +31,7 @@ BACKOFF_S = (0.0, 1.0, 2.0, 5.0, 10.0, 30.0)  # before a restart, by deaths in s
 STEADY_S = 60.0  # a child that lived so long starts the count anew
 RETRY_S, MAX_RETRY_S = 600.0, 6 * 3600.0  # until the GPU is tried again; doubled each time in vain
 IDLE_POLL_S = 1.0
+HELLO_S = 60.0  # drivers may take their time to wake a card
 
 
 class EngineProcess:
@@ -243,11 +244,33 @@ class EngineProcess:
             self._wake.clear()
             if not self._plan.ladder.is_lowered:
                 wait = pause = self._retry_s
-            elif self._requests or self._counts or self._status.state != "ready":
+            elif not self._is_idle:
                 wait = IDLE_POLL_S
             else:
-                self._climb()
+                if await self._gpu_has_room() and self._is_idle:
+                    self._climb()
                 wait = pause = min(2 * pause, MAX_RETRY_S)
+
+    @property
+    def _is_idle(self) -> bool:
+        return self._status.state == "ready" and not self._requests and not self._counts
+
+    async def _gpu_has_room(self) -> bool:
+        """Ask a second child what it sees, before the one that works is let go."""
+        try:
+            async with asyncio.timeout(HELLO_S):
+                probe = await Child.spawn(
+                    self._command, self._plan.environment(self._environment, with_gpu=True)
+                )
+                try:
+                    hello = await probe.receive()
+                    probe.send({"kind": "stop"})
+                finally:
+                    await probe.close()
+        except (OSError, TimeoutError) as error:
+            log.warning("the GPU cannot be asked: %s", error)
+            return False
+        return hello is not None and self._plan.has_room([Device(**each) for each in hello["devices"]])
 
     def _climb(self) -> None:
         assert self._child is not None, "ready without a child"

@@ -57,6 +57,12 @@ def lives_of(spec: EngineSpec) -> list[dict[str, Any]]:
     return [json.loads(note.read_text()) for note in notes]
 
 
+def layers_of(spec: EngineSpec) -> list[int | str]:
+    """Return how many layers each child was told to put on the GPU; "asked": it was only to say what it sees."""
+    orders = [life["order"] for life in lives_of(spec)]
+    return [order["model"]["n_gpu_layers"] if order["kind"] == "load" else "asked" for order in orders]
+
+
 def report_devices(spec: EngineSpec, *lists: list[dict[str, Any]]) -> None:
     """Let each child report the next of these lists of devices."""
     (spec.model_path.parent / "devices.json").write_text(json.dumps(lists))
@@ -220,10 +226,24 @@ async def test_build_without_a_gpu_never_climbs(spec: EngineSpec) -> None:
 async def test_gpu_is_tried_again_later_when_nobody_is_being_answered(spec: EngineSpec) -> None:
     write_gguf(spec.model_path)
     async with engine(replace(spec, n_gpu_layers=-1), "load,load,serve", retry_s=0.05) as process:
-        await until(lambda: len(lives_of(spec)) >= 4)
+        await until(lambda: len(lives_of(spec)) >= 5)
         await process.ready(WAIT_S)
         assert await process.count_tokens(["back"]) == [4]
-    assert [life["order"]["model"]["n_gpu_layers"] for life in lives_of(spec)] == [5, 2, 0, 5]
+    assert layers_of(spec) == [5, 2, 0, "asked", 5]
+
+
+async def test_engine_that_works_is_kept_while_the_gpu_is_full(spec: EngineSpec) -> None:
+    write_gguf(spec.model_path)
+    full, free = [card(40 * MIB)], [card(4096 * MIB)]
+    report_devices(spec, full, full, full, full, free)
+    async with engine(replace(spec, n_gpu_layers=-1), "serve", retry_s=0.05) as process:
+        await until(lambda: len(lives_of(spec)) >= 4)
+        pid = process.status().pid
+        assert (process.status().state, process.status().n_restarts) == ("ready", 1)
+        await until(lambda: len(lives_of(spec)) >= 6)
+        await process.ready(WAIT_S)
+        assert process.status().pid != pid
+    assert layers_of(spec) == ["asked", 0, "asked", "asked", "asked", 5]
 
 
 async def test_reload_tries_the_gpu_again_once_the_answer_is_made(spec: EngineSpec) -> None:
@@ -236,8 +256,9 @@ async def test_reload_tries_the_gpu_again_once_the_answer_is_made(spec: EngineSp
         await asyncio.sleep(0.3)
         assert len(lives_of(spec)) == 3
         await waiting.aclose()
-        await until(lambda: len(lives_of(spec)) == 4)
+        await until(lambda: len(lives_of(spec)) == 5)
         await process.ready(WAIT_S)
+    assert layers_of(spec)[-1] == 5
 
 
 async def test_reload_starts_an_engine_again_that_was_given_up(spec: EngineSpec) -> None:
