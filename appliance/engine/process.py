@@ -9,7 +9,6 @@ import sys
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from itertools import count
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -18,8 +17,9 @@ from appliance import hardware
 from appliance.engine import wire
 from appliance.engine.child import Child
 from appliance.engine.fit import Device
+from appliance.engine.pending import Pending
 from appliance.engine.plan import NoRoomOnGpuError, Plan, RefusedError
-from appliance.engine.request import Done, EngineStatus, Event, GenerateRequest, Queued
+from appliance.engine.request import Done, EngineStatus, Event, GenerateRequest
 from appliance.engine.spec import EngineSpec
 from appliance.errors import EngineError, EngineLostError, EngineNotReadyError
 
@@ -69,10 +69,7 @@ class EngineProcess:
         self._retrying: asyncio.Task[None] | None = None
         self._spawned = asyncio.Event()
         self._settled = asyncio.Event()
-        self._numbers = count(1)
-        self._requests: dict[int, asyncio.Queue[Event | EngineError]] = {}
-        self._counts: dict[int, asyncio.Future[Any]] = {}
-        self._waiting: set[int] = set()
+        self._pending = Pending()
 
     @property
     def model(self) -> str:
@@ -115,7 +112,7 @@ class EngineProcess:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         self._watching = self._retrying = None
-        self._fail_all(EngineNotReadyError("the engine has been stopped"))
+        self._pending.fail_all(EngineNotReadyError("the engine has been stopped"))
 
     async def ready(self, timeout_s: float) -> None:
         """Wait until the model can answer.
@@ -132,16 +129,15 @@ class EngineProcess:
 
     def status(self) -> EngineStatus:
         """Say where the engine stands."""
-        n_waiting = len(self._waiting)
-        return replace(self._status, n_running=len(self._requests) - n_waiting, n_waiting=n_waiting)
+        pending = self._pending
+        return replace(self._status, n_running=pending.n_running, n_waiting=pending.n_waiting)
 
     # --- requests ---
 
     async def generate(self, request: GenerateRequest) -> AsyncGenerator[Event, None]:
         """Answer a request; see `Engine`."""
         child = self._live()
-        number = next(self._numbers)
-        events = self._requests[number] = asyncio.Queue()
+        number, events = self._pending.open()
         child.send({"kind": "generate", "id": number, "request": wire.request_to_json(request)})
         try:
             while True:
@@ -152,7 +148,7 @@ class EngineProcess:
                 if isinstance(event, Done):
                     return
         finally:
-            if self._forget(number):
+            if self._pending.close(number):
                 child.send({"kind": "cancel", "id": number})
 
     async def count_tokens(self, texts: Sequence[str]) -> list[int]:
@@ -167,23 +163,18 @@ class EngineProcess:
 
     async def _ask_child(self, question: wire.WireMessage) -> Any:
         child = self._live()
-        number = next(self._numbers)
-        counts = self._counts[number] = asyncio.get_running_loop().create_future()
+        number, reply = self._pending.ask()
         child.send({**question, "id": number})
         try:
-            return await counts
+            return await reply
         finally:
-            self._counts.pop(number, None)
+            self._pending.drop(number)
 
     def _live(self) -> Child:
         if self._status.state != "ready" or self._child is None:
             words = {"starting": "the model is loading", "restarting": "the engine is being restarted"}
             raise EngineNotReadyError(words.get(self._status.state, self._status.reason))
         return self._child
-
-    def _forget(self, number: int) -> bool:
-        self._waiting.discard(number)
-        return self._requests.pop(number, None) is not None
 
     # --- the child ---
 
@@ -212,7 +203,7 @@ class EngineProcess:
             if self._is_climbing:
                 self._is_climbing = False
                 self._plan.ladder.climb()
-                self._fail_all(EngineNotReadyError("the engine is being restarted"))
+                self._pending.fail_all(EngineNotReadyError("the engine is being restarted"))
                 continue
             log.error("the engine stopped: %s", reason)
             n_quick = 0 if monotonic() - started > STEADY_S else n_quick
@@ -253,7 +244,7 @@ class EngineProcess:
 
     @property
     def _is_idle(self) -> bool:
-        return self._status.state == "ready" and not self._requests and not self._counts
+        return self._status.state == "ready" and self._pending.is_empty
 
     async def _gpu_has_room(self) -> bool:
         """Ask a second child what it sees, before the one that works is let go."""
@@ -277,6 +268,7 @@ class EngineProcess:
         log.info("trying the GPU again")
         self._is_climbing = True
         self._status = replace(self._status, state="restarting", reason="trying the GPU again", device="")
+        self._settled.clear()
         self._child.send({"kind": "stop"})
 
     async def _run_child(self) -> tuple[bool, bool, str]:
@@ -315,11 +307,16 @@ class EngineProcess:
             case "failed":
                 return str(message["reason"])
             case "event":
-                self._pass_on(message["id"], wire.event_from_json(_without(message, "kind", "id")))
-            case "counts" if (counts := self._counts.get(message["id"])) and not counts.done():
-                counts.set_result(message["counts"])
+                event = wire.event_from_json(_without(message, "kind", "id"))
+                if isinstance(event, Done):
+                    self._status = replace(
+                        self._status, prefill_tps=event.prefill_tps, decode_tps=event.decode_tps
+                    )
+                self._pending.pass_on(message["id"], event)
+            case "counts":
+                self._pending.answer(message["id"], message["counts"])
             case "error":
-                self._pass_on(message["id"], wire.error_from_json(message))
+                self._pending.pass_on(message["id"], wire.error_from_json(message))
         return ""
 
     def _greet(self, child: Child, devices: Sequence[Device]) -> str:
@@ -336,21 +333,6 @@ class EngineProcess:
         child.send({"kind": "stop"})
         return self._refusal
 
-    def _pass_on(self, number: int, event: Event | EngineError) -> None:
-        if (counts := self._counts.get(number)) and isinstance(event, EngineError) and not counts.done():
-            counts.set_exception(event)
-        if (events := self._requests.get(number)) is None:
-            return
-        events.put_nowait(event)
-        if isinstance(event, Queued):
-            self._waiting.add(number)
-            return
-        self._waiting.discard(number)
-        if isinstance(event, Done):
-            self._status = replace(self._status, prefill_tps=event.prefill_tps, decode_tps=event.decode_tps)
-        if isinstance(event, Done | EngineError):
-            self._forget(number)
-
     def _lose(self, reason: str) -> None:
         n_restarts = self._status.n_restarts + 1
         self._status = replace(
@@ -358,20 +340,16 @@ class EngineProcess:
             device="",
         )  # fmt: skip
         how = reason.partition("; ")[0]
-        self._fail_all(
+        self._pending.fail_all(
             EngineLostError(f"the engine stopped while answering ({how}); it is being restarted: ask again")
         )
 
     def _give_up(self, reason: str) -> None:
         log.error("the engine gives up: %s", reason)
         self._status = replace(self._status, state="failed", reason=reason, pid=None, device="")
-        self._fail_all(EngineLostError(f"the engine stopped while answering: {reason}"))
+        self._pending.fail_all(EngineLostError(f"the engine stopped while answering: {reason}"))
         self._spawned.set()
         self._settled.set()
-
-    def _fail_all(self, error: EngineError) -> None:
-        for number in [*self._requests, *self._counts]:
-            self._pass_on(number, error)
 
 
 def _without(data: Mapping[str, str], *names: str) -> dict[str, str]:
