@@ -56,11 +56,14 @@ def allowed_cpus(root: Path) -> tuple[Cpu, ...]:
     nodes = _nodes(root)
     return tuple(
         Cpu(
-            number, _core(root, number), max(0, read_int(root / _CPUS / f"cpu{number}/topology/physical_package_id") or 0),
-            nodes.get(number, 0), number not in slow and speeds[number] >= SLOW_BELOW * fastest,
+            number=number,
+            core=_core(root, number),
+            socket=_socket(root, number),
+            node=nodes.get(number, 0),
+            fast=number not in slow and speeds[number] >= SLOW_BELOW * fastest,
         )
         for number in numbers
-    )  # fmt: skip
+    )
 
 
 def engine_cores(cpus: Iterable[Cpu], quota: float, root: Path, n_bytes: int = 0) -> EngineCores:
@@ -95,6 +98,11 @@ def _core(root: Path, number: int) -> int:
     topology = root / _CPUS / f"cpu{number}" / "topology"
     siblings = read_text(topology / "core_cpus_list") or read_text(topology / "thread_siblings_list")
     return min(parse_cpus(siblings), default=number) if siblings else number
+
+
+def _socket(root: Path, number: int) -> int:
+    package = read_int(root / _CPUS / f"cpu{number}/topology/physical_package_id")
+    return max(0, package or 0)  # -1 on boards that name none
 
 
 def _speed(root: Path, number: int) -> int:

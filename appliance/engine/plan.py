@@ -99,6 +99,8 @@ class Plan:
             placement = self._placement(devices, need)
             refusals.append(self._refusal(need, placement))
             if not refusals[-1]:
+                if len(refusals) > 1:
+                    log.warning("the KV cache holds %s numbers: %s", kv_type, refusals[0])
                 model = self._model(placement, kv_type)
                 return {
                     "kind": "load",

@@ -283,6 +283,15 @@ async def test_cache_that_memory_cannot_hold_is_refused_with_the_numbers(spec: E
     assert [life["order"]["kind"] for life in lives_of(spec)] == ["stop"]
 
 
+async def test_cache_of_coarser_numbers_is_taken_where_f16_does_not_fit(spec: EngineSpec) -> None:
+    write_gguf(spec.model_path)
+    box = memory_of(spec.model_path.parent / "box", free_mib=1300)
+    async with engine(replace(spec, n_ctx=65536, kv_type="auto"), "serve", root=box) as process:
+        await process.ready(WAIT_S)
+    [life] = lives_of(spec)
+    assert life["order"]["model"]["kv_type"] == "q8_0"
+
+
 async def test_engine_stays_on_one_socket(spec: EngineSpec) -> None:
     if len(os.sched_getaffinity(0)) < 2:
         pytest.skip("one core")
