@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -56,6 +57,28 @@ def test_tune_that_is_interrupted_leaves_no_process_and_no_file(tmp_path: Path, 
     process.stderr.close()
     assert engines_of(process.pid) == []
     assert not (tmp_path / "state").exists()
+
+
+def test_tune_measures_what_is_not_set_and_writes_nothing_if_told_so(
+    tmp_path: Path, models_folder: Path
+) -> None:
+    left_alone = {"THREADS": "1", "N_BATCH": "256", "KV_TYPE": "f16", "SPIN_COUNT": "1000"}
+    environment = {
+        **os.environ, "APPLIANCE_HOME": str(tmp_path), "APPLIANCE_MODELS__FOLDER": str(models_folder),
+        **{f"APPLIANCE_ENGINE__{name}": value for name, value in left_alone.items()},
+    }  # fmt: skip
+    ended = subprocess.run(
+        [sys.executable, "-m", "appliance", "tune", "--dry-run", "--json"],
+        env=environment, capture_output=True, text=True, timeout=180, check=True,
+    )  # fmt: skip
+    result = json.loads(ended.stdout)
+    assert result["fixed"] == ["threads", "n_batch", "kv_type", "spin_count"]
+    assert {row["n_ubatch"] for row in result["rows"]} == {128, 256, 512}
+    assert all(row["threads"] == 1 and row["speed"]["decode_tps"] > 0 for row in result["rows"])
+    assert set(result["changes"]) <= {"n_ubatch"}
+    assert result["file"] is None
+    assert not (tmp_path / "state").exists()
+    assert ended.stderr.splitlines()[-1].count("t/s") == 2
 
 
 def engines_of(session: int) -> list[str]:
