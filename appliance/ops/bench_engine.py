@@ -76,11 +76,11 @@ async def _run(subject: Subject, wanted: Sequence[str], n_runs: int, say: Callab
     threads: Sequence[ThreadRow] = ()
     async with Rig(subject, say) as rig:
         settings = rig.engine_settings
+        if THREADS in wanted:  # first, while no daemon holds memory
+            threads = await over_threads(rig, min(n_runs, MAX_SLOW_RUNS))
         for group in GROUPS:
             if set(group.names) & set(wanted):
                 results |= await _try(group, rig, min(n_runs, MAX_SLOW_RUNS) if group.is_slow else n_runs)
-        if THREADS in wanted:
-            threads = await over_threads(rig, n_runs)
     return Report(
         machine=found, model=subject.name, date=date.strftime("%Y-%m-%dT%H:%M:%SZ"),
         settings=settings,
@@ -100,15 +100,18 @@ async def _try(group: Group, rig: Rig, n_runs: int) -> Mapping[str, Measured]:
 
 async def over_threads(rig: Rig, n_runs: int) -> list[ThreadRow]:
     """Measure the bare loop on one thread, two, four, … and as many as the engine takes."""
-    rows = []
+    rows: list[ThreadRow] = []
     for n_threads in thread_counts(rig.n_threads):
-        rig.say(f"speeds on {n_threads} threads")
-        async with rig.bare_loop(n_threads) as bare:
-            await bare.loop(WARM_UP_TOKENS, WARM_UP_TOKENS)
-            loops = [await bare.loop(N_PREFILL, N_DECODE) for _ in range(n_runs)]
-        rows.append(
-            ThreadRow(n_threads, median(x.prefill_tps for x in loops), median(x.decode_tps for x in loops))
-        )
+        rig.say(f"speeds over {n_threads} thread{'s' if n_threads > 1 else ''}")
+        try:
+            async with rig.bare_loop(n_threads) as bare:
+                await bare.loop(WARM_UP_TOKENS, WARM_UP_TOKENS)
+                loops = [await bare.loop(N_PREFILL, N_DECODE) for _ in range(n_runs)]
+        except ApplianceError as error:
+            rig.say(f"{THREADS}: not available: {error}")
+            break
+        prefill, decode = (loop.prefill_tps for loop in loops), (loop.decode_tps for loop in loops)
+        rows.append(ThreadRow(n_threads, median(prefill), median(decode)))
     return rows
 
 

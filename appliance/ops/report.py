@@ -72,7 +72,7 @@ class Report:
                 f"{'':<14} {line}" for line in ([result.reason] if result.reason else _parts(result.parts))
             ]
         if self.threads:
-            lines += ["", "threads   prefill tokens/s   decode tokens/s"]
+            lines += [*([""] if self.results else []), "threads   prefill tokens/s   decode tokens/s"]
             lines += [f"{t.n_threads:>7} {t.prefill_tps:>18.1f} {t.decode_tps:>17.1f}" for t in self.threads]
         return "\n".join(lines)
 
