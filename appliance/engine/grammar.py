@@ -218,7 +218,7 @@ class _Beginnings:
         return self._known[name]
 
     def _of_alternative(self, items: list[_Item]) -> int:
-        ways = 1
+        ways = 0
         for item in items:
             if item.rule and item.rule in self._empty and item.most is None:
                 raise SamplingError(f"grammar: {_said(item.rule)} is repeated without end and may be empty")
@@ -226,8 +226,8 @@ class _Beginnings:
                 self._of_rule(item.rule)
             ways += self._ways(item)
             if not self._may_be_empty(item):
-                break
-        return ways
+                return ways
+        return ways + 1
 
     def _most(self, items: list[_Item]) -> int:
         """Return the ways of the widest place of an alternative: from its end, while things may be left out."""

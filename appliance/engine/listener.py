@@ -17,7 +17,7 @@ from appliance.engine.sequence import Sequence
 from appliance.engine.template import ChatTemplate, content_tokens, prompt_tokens
 from appliance.engine.text import TextStream
 from appliance.engine.trail import Trail
-from appliance.errors import EngineError
+from appliance.errors import EngineError, SamplingError
 
 
 class Listener:
@@ -112,6 +112,10 @@ class Listener:
         text = sampling.grammar
         if sampling.schema:
             text = self._model.grammar_of(schema.plain(sampling.schema))
-        if text:
+            try:
+                grammar.check(text)
+            except SamplingError as error:
+                raise SamplingError(f"schema, as a {error}") from error
+        elif text:
             grammar.check(text)
         return self._model.sampler(chain(sampling), text)

@@ -13,7 +13,7 @@ from typing import Any
 import llama_cpp
 import llama_cpp.llama_cpp as C
 import numpy as np
-from llama_cpp.llama_grammar import PRIMITIVE_RULES, RESERVED_NAMES, SchemaConverter
+from llama_cpp.llama_grammar import PRIMITIVE_RULES, RESERVED_NAMES, BuiltinRule, SchemaConverter
 
 from appliance.engine import ggml
 from appliance.engine.llama_sampler import LlamaSampler, Vocabulary
@@ -42,16 +42,22 @@ GGML_LOG_WARN, GGML_LOG_ERROR = (
 IMPOSSIBLE = -9999.0  # OpenAI's own word for a logarithm of nothing, which JSON has no number for
 
 
-class _SchemaConverter(SchemaConverter):
-    """The binding's converter, where it goes wrong: quotes in texts, and lengths, which it writes as nested groups.
+_JSON_CHAR = BuiltinRule(r'[^"\\\x00-\x1F\x7F] | "\\" (["\\/bfnrt] | "u" [0-9a-fA-F]{4})')
 
-    A thousand groups within each other are more than the stack of llama.cpp's parser holds.
+
+class _SchemaConverter(SchemaConverter):
+    """The binding's converter, where it goes wrong: quotes in texts, line breaks in strings, and lengths.
+
+    It writes a length as groups within groups, of which a thousand are more than llama.cpp's parser has stack for.
     """
 
     def _format_literal(self, literal: str) -> str:
         text = json.dumps(json.loads(literal), ensure_ascii=False)  # it escapes all but ASCII
         escaped = text.replace("\\", "\\\\").replace('"', '\\"')
         return f'"{escaped}"'
+
+    def _add_primitive(self, name: str, rule: BuiltinRule) -> str:
+        return str(super()._add_primitive(name, _JSON_CHAR if name == "char" else rule))
 
     def visit(self, schema: dict[str, Any], name: str) -> str:
         if schema.get("type") == "array" and "items" in schema:

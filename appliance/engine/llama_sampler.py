@@ -6,6 +6,7 @@ Everything runs over the vocabulary in C. llama.py hands the binding over: this 
 from __future__ import annotations
 
 import ctypes
+import signal
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,6 +18,9 @@ from appliance.engine.sampling import Stage
 from appliance.errors import SamplingError
 
 DRY_BREAKERS = (b"\n", b":", b'"', b"*")  # a repeated phrase ends there; llama.cpp's own default
+# A grammar that can be read in many ways may take for ever over one long token, in C, where nothing can stop it but the
+# end of the process (SIGPROF's own way): the parent starts another. CPU time of the process, so waiting does not count.
+MAX_CPU_S = 10.0
 _CANDIDATE = np.dtype([("id", np.int32), ("logit", np.float32), ("p", np.float32)])  # struct llama_token_data
 
 
@@ -69,15 +73,22 @@ class LlamaSampler:
         """Return the token after batch position `index`; None: the grammar accepts none any more."""
         if self._grammar is None:
             return int(self._binding.llama_sampler_sample(self._chain, self._vocabulary.context, index))
+        signal.setitimer(signal.ITIMER_PROF, MAX_CPU_S)
+        try:
+            return self._sample_within(self._grammar, index)
+        finally:
+            signal.setitimer(signal.ITIMER_PROF, 0)
+
+    def _sample_within(self, grammar: _Grammar, index: int) -> int | None:
         token = self._choose(candidates := _Candidates(self._vocabulary, index))
-        if not self._grammar.accepts(token):
+        if not grammar.accepts(token):
             # The grammar looks at the whole vocabulary only when the model's own choice is none of its.
             candidates = _Candidates(self._vocabulary, index)
-            if not self._grammar.narrow(candidates):
+            if not grammar.narrow(candidates):
                 return None
             token = self._choose(candidates)
         self._binding.llama_sampler_accept(self._chain, token)
-        self._grammar.follow(token)
+        grammar.follow(token)
         return token
 
     def close(self) -> None:

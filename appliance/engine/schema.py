@@ -8,6 +8,7 @@ is read here first: what comes out has no such case, and whatever an answer may 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any, NoReturn
 from urllib.parse import unquote
@@ -60,8 +61,7 @@ class _Reader:
         self._document = document
         self._names: dict[str, str] = {}  # pointer → its definition in what comes out
         self._definitions: dict[str, Schema] = {}
-        # Names become names of rules; one that begins another's would be taken for it.
-        self._prefix = "ref"
+        self._prefix = "ref"  # names become names of rules, as those of properties do
         while self._prefix in text:
             self._prefix += "x"
 
@@ -160,7 +160,8 @@ class _Reader:
         if not isinstance(pointer, str) or not (pointer == "#" or pointer.startswith("#/")):
             _refuse(place, f"$ref {json.dumps(pointer)}: only places of this schema, like #/$defs/name")
         if pointer not in self._names:
-            name = self._names[pointer] = f"{self._prefix}{len(self._names)}x"
+            last = re.sub("[^A-Za-z0-9]+", "-", pointer.rpartition("/")[2])
+            name = self._names[pointer] = f"{self._prefix}{len(self._names)}-{last}"
             self._definitions[name] = self._schema(self._find(pointer, place), pointer, 0)
         return self._names[pointer]
 

@@ -28,7 +28,7 @@ from appliance.errors import DeadlineError, EngineError, SamplingError
 
 # A grammar that can be read in many ways doubles its time with each character: this ends it while it still can be.
 # Seconds of this thread's own time: a busy neighbour does not count.
-MAX_CHOICE_S = 2.0
+MAX_CHOICE_S = 1.0
 
 
 class Worker:

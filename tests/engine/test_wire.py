@@ -19,6 +19,7 @@ from appliance.engine.request import (
 )
 from appliance.errors import (
     ChatTemplateError,
+    DeadlineError,
     EngineBusyError,
     EngineError,
     PromptTooLongError,
@@ -36,6 +37,7 @@ def test_request_survives_the_wire() -> None:
             temperature=0.5, seed=3, stop=("\n", "User:"), logit_bias=((7, -100.0),), logprobs=2
         ),
         user="1000",
+        deadline_s=2.5,
     )
     left, right = socket.socketpair()
     with left, right:
@@ -64,6 +66,7 @@ def test_event_survives_the_wire(event: Event) -> None:
     [
         PromptTooLongError(5210, 400, 4096),
         EngineBusyError(32, 12.5),
+        DeadlineError(2.5, 7),
         EngineError("lost"),
         SamplingError("no root"),
         ChatTemplateError("roles must alternate"),
