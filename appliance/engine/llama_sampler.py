@@ -20,7 +20,7 @@ from appliance.errors import SamplingError
 DRY_BREAKERS = (b"\n", b":", b'"', b"*")  # a repeated phrase ends there; llama.cpp's own default
 # A grammar that can be read in many ways may take for ever over one long token, in C, where nothing can stop it but the
 # end of the process (SIGPROF's own way): the parent starts another. CPU time of the process, so waiting does not count.
-MAX_CPU_S = 10.0
+MAX_CPU_S = 5.0
 _CANDIDATE = np.dtype([("id", np.int32), ("logit", np.float32), ("p", np.float32)])  # struct llama_token_data
 
 

@@ -113,6 +113,8 @@ class _Reader:
             if left:
                 _refuse(place, f"`{min(left)}` cannot be promised")
             return ways[0] if len(ways) == 1 else {"anyOf": ways}
+        if types is None and said:
+            _refuse(place, f"`{min(said)}` cannot be promised")
         if not isinstance(types, str) or types not in _WORDS:
             _refuse(place, f"type {json.dumps(types)} is unknown" if types else "it has no type")
         if unknown := said.keys() - _WORDS[types]:
@@ -160,7 +162,7 @@ class _Reader:
         if not isinstance(pointer, str) or not (pointer == "#" or pointer.startswith("#/")):
             _refuse(place, f"$ref {json.dumps(pointer)}: only places of this schema, like #/$defs/name")
         if pointer not in self._names:
-            last = re.sub("[^A-Za-z0-9]+", "-", pointer.rpartition("/")[2])
+            last = re.sub("[^A-Za-z0-9]+", "-", pointer.rpartition("/")[2]).strip("-")
             name = self._names[pointer] = f"{self._prefix}{len(self._names)}-{last}"
             self._definitions[name] = self._schema(self._find(pointer, place), pointer, 0)
         return self._names[pointer]
