@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 import typer
 
-from appliance import background, cli_model, offline, show
+from appliance import background, cli_model, cli_ops, offline, show
 from appliance.client import Client, RequestFailedError
 from appliance.config import walk
 from appliance.context import AsJson, CommandContext, config_of
@@ -27,6 +27,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.add_typer(cli_model.app, name="model")
+app.add_typer(cli_ops.bench, name="bench")
+app.command()(cli_ops.tune)
 
 
 def main() -> None:

@@ -6,166 +6,28 @@ Each field's description says when to turn it; docs/configuration.md is generate
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ValidationError
 
+from appliance import tuned
 from appliance.errors import ConfigError
+from appliance.settings import Settings
 from ingest.limits import ParseLimits
+
+log = logging.getLogger(__name__)
 
 SERVICE_HOME = Path("/var/lib/appliance")
 CONFIG_NAME = "appliance.yaml"
 ENVIRONMENT_PREFIX = "APPLIANCE_"
+_SECRETS = ("engine.key", "engine.url")  # values that no message may repeat
 MAX_SOCKET_PATH = 107  # sun_path of sockaddr_un is 108 bytes with its final NUL: unix(7)
-
-
-class _Section(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
-
-
-class ModelsSettings(_Section):
-    """Where model files are kept."""
-
-    folder: str | None = Field(
-        default=None,
-        description="Folder of the model files; unset: models/ in the home. Set it to share models between homes.",
-    )
-
-
-class EngineSettings(_Section):
-    """The language model."""
-
-    model: str = Field(
-        default="auto",
-        description="Chat model to load; auto takes the one chosen with `appliance model use`.",
-    )
-    n_ctx: int = Field(
-        default=8192, ge=512, le=1_048_576,
-        description="Tokens of KV cache shared by all sequences; raise it for long conversations or more users at "
-        "once, lower it on small boxes.",
-    )  # fmt: skip
-    max_sequences: int = Field(
-        default=4, ge=1, le=64, description="Answers generated at the same time; others wait in the queue."
-    )
-    max_waiting: int = Field(
-        default=32, ge=1, le=10_000, description="Questions that may wait; further ones are refused with 429."
-    )
-    n_batch: int = Field(
-        default=512,
-        ge=16,
-        le=8192,
-        description="Most tokens computed in one step when nobody is reading an answer.",
-    )
-    step_target_ms: float = Field(
-        default=150, ge=10, le=10_000,
-        description="Longest step while an answer is being read; lower is smoother for readers, slower for newcomers.",
-    )  # fmt: skip
-    threads: int = Field(
-        default=0,
-        ge=0,
-        le=1024,
-        description="Threads of the engine; 0: every usable core (affinity and cgroup quota).",
-    )
-    spin_count: int = Field(
-        default=1000, ge=0, le=1_000_000,
-        description="GOMP_SPINCOUNT of the engine; bounded, so that a busy neighbour does not stop it.",
-    )  # fmt: skip
-    n_gpu_layers: int = Field(
-        default=-1, ge=-1, le=1000, description="Layers on the GPU; -1: as many as work, 0: none."
-    )
-
-
-class EmbedSettings(_Section):
-    """The embedding model."""
-
-    backend: Literal["onnx", "sentence-transformers"] = Field(
-        default="onnx",
-        description="sentence-transformers runs the model uncompiled (needs the package; a GPU embedder).",
-    )
-    model: str = Field(
-        default="auto",
-        description="Embedding model; auto takes the one chosen with `appliance model use`. Another one builds a "
-        "second index.",
-    )
-    batch: int = Field(default=8, ge=1, le=256, description="Chunks embedded at once.")
-
-
-class IngestSettings(_Section):
-    """The watched folder."""
-
-    folder: str | None = Field(default=None, description="Folder to watch; unset: documents/ in the home.")
-    settle_ms: int = Field(
-        default=500,
-        ge=0,
-        le=60_000,
-        description="A file counts once it has been still for so long; raise it for slow copies.",
-    )
-    sweep_every_s: float = Field(
-        default=300,
-        ge=1,
-        le=86_400,
-        description="Seconds between full comparisons of the folder with the record.",
-    )
-    parse_timeout_s: float = Field(
-        default=30, ge=1, le=3600, description="Seconds for reading one file, and 0.2 more for each MB."
-    )
-    max_file_mb: int = Field(
-        default=200, ge=1, le=10_000, description="Larger files are refused with a reason."
-    )
-    parse_memory_mb: int = Field(
-        default=1024,
-        ge=128,
-        le=65_536,
-        description="Memory of the process that reads one file; it is killed beyond it.",
-    )
-    chunk_tokens: int = Field(
-        default=200, ge=32, le=8192,
-        description="Longest chunk in the embedder's tokens; never above the embedder's window.",
-    )  # fmt: skip
-
-
-class AnswerSettings(_Section):
-    """How answers are made."""
-
-    n_passages: int = Field(
-        default=4, ge=1, le=50, description="Passages shown to the model; fewer is faster."
-    )
-    max_tokens: int = Field(default=400, ge=16, le=8192, description="Longest answer in tokens.")
-    refuse_below: float = Field(
-        default=0.95, ge=0, le=2,
-        description="Evidence (0 to 2) below which the documents do not say; raise it for fewer wrong answers.",
-    )  # fmt: skip
-
-
-class ApiSettings(_Section):
-    """The unix socket."""
-
-    socket: str | None = Field(
-        default=None, description="Path of the socket, at most 107 bytes; unset: appliance.sock in the home."
-    )
-    group: str | None = Field(
-        default=None,
-        description="Group that may connect (the socket has mode 0660); unset: the daemon's own group.",
-    )
-
-
-class Settings(_Section):
-    """Every setting; see the sections."""
-
-    models: ModelsSettings = ModelsSettings()
-    engine: EngineSettings = EngineSettings()
-    embed: EmbedSettings = EmbedSettings()
-    ingest: IngestSettings = IngestSettings()
-    answer: AnswerSettings = AnswerSettings()
-    api: ApiSettings = ApiSettings()
-    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field(
-        default="INFO", description="How much the log says."
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +35,7 @@ class Config:
     """Settings of one home, and where each came from.
 
     Attributes:
-        origins: dotted key → "default", "file" or "environment (NAME)".
+        origins: dotted key → "default", "tuned", the file or the environment variable.
     """
 
     home: Path
@@ -237,15 +99,38 @@ def load(home: Path | None = None, environment: Mapping[str, str] | None = None)
     origins = {key: "default" for key, _ in walk(Settings())}
     origins |= {key: str(file) for key in _keys(tree)}
     for variable, key in _variables(environment):
-        _assign(tree, key, yaml.safe_load(environment[variable]))
+        _assign(tree, key, _parse_variable(variable, environment[variable]))
         origins[key] = variable
-    config = Config(home, _validate(tree, file), origins)
+    config = _with_tuned(Config(home, _validate(tree, file), origins), tree)
     if len(os.fsencode(config.socket)) > MAX_SOCKET_PATH:
         raise ConfigError(
             f"the socket's path is {len(os.fsencode(config.socket))} bytes long, {MAX_SOCKET_PATH} is the most: "
             f"{config.socket}; use a shorter --home or set api.socket"
         )
     return config
+
+
+def _with_tuned(config: Config, tree: dict[str, Any]) -> Config:
+    """Put what `appliance tune` measured in place of defaults."""
+    if not (config.state / tuned.FILE_NAME).exists():
+        return config
+    from models.registry import Registry  # only here: most homes have nothing measured
+
+    engine = config.settings.engine
+    chosen = Registry(config.models).active("chat") if engine.model == "auto" else None
+    found = tuned.read(config.state, chosen.name if chosen else engine.model)
+    taken = {f"engine.{name}": value for name, value in found.items()}
+    taken = {key: value for key, value in taken.items() if config.origins.get(key) == "default"}
+    for key, value in taken.items():
+        _assign(tree, key, value)
+    try:
+        settings = _validate(tree, config.state / tuned.FILE_NAME)
+    except ConfigError as error:
+        log.warning("%s: left aside", error)
+        return config
+    return replace(
+        config, settings=settings, origins={**config.origins, **dict.fromkeys(taken, tuned.ORIGIN)}
+    )
 
 
 def walk(section: BaseModel, prefix: str = "") -> Iterator[tuple[str, Any]]:
@@ -267,6 +152,10 @@ def _read_file(file: Path) -> dict[str, Any]:
         raise ConfigError(
             f"you may not read {file}: ask the administrator to add you to the group of {file.parent}"
         ) from error
+    except yaml.MarkedYAMLError as error:
+        # Without the line itself: it may hold the key.
+        line = "" if error.problem_mark is None else f"line {error.problem_mark.line + 1}: "
+        raise ConfigError(f"{file}: cannot be read: {line}{error.problem}") from None
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise ConfigError(f"{file}: cannot be read: {error}") from error
     if tree is None:
@@ -293,12 +182,21 @@ def _variables(environment: Mapping[str, str]) -> Iterator[tuple[str, str]]:
             raise ConfigError(f"environment variable {variable}: no such setting")
 
 
+def _parse_variable(variable: str, text: str) -> Any:
+    try:
+        return yaml.safe_load(text)
+    except yaml.YAMLError:
+        raise ConfigError(
+            f"environment variable {variable}: is no YAML; quote it"
+        ) from None  # may be the key
+
+
 def _assign(tree: dict[str, Any], key: str, value: Any) -> None:
     *sections, name = key.split(".")
     for section in sections:
         tree = tree.setdefault(section, {})
         if not isinstance(tree, dict):
-            raise ConfigError(f"{section}: must be a section of settings, found {tree!r}")
+            raise ConfigError(f"{section}: must be a section of settings")
     tree[name] = value
 
 
@@ -309,4 +207,8 @@ def _validate(tree: dict[str, Any], file: Path) -> Settings:
         first = error.errors()[0]
         key = ".".join(str(part) for part in first["loc"])
         problem = "no such setting" if first["type"] == "extra_forbidden" else first["msg"]
-        raise ConfigError(f"{file}: {key}: {problem} (found {first['input']!r})") from error
+        # A whole section may hold the key, and so may an address that someone has written it into.
+        is_secret = key in _SECRETS or isinstance(first["input"], dict | list)
+        found = "" if is_secret else f" (found {first['input']!r})"
+        # The cause shows every input: not chained.
+        raise ConfigError(f"{file}: {key}: {problem}{found}") from None

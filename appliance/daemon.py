@@ -12,8 +12,9 @@ import os
 import signal
 import socket
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import uvicorn
@@ -28,11 +29,15 @@ from appliance.changes import Changes
 from appliance.config import Config
 from appliance.conversations import Journal
 from appliance.engine.absent import AbsentEngine
+from appliance.engine.address import find_key, parse_address
 from appliance.engine.interface import Engine
-from appliance.engine.process import EngineProcess, EngineSpec
+from appliance.engine.process import EngineProcess
+from appliance.engine.remote import RemoteEngine, RemoteSpec
+from appliance.engine.spec import spec_of
 from appliance.errors import ConfigError
 from appliance.listen import bind
 from appliance.lock import only_daemon
+from appliance.settings import EngineSettings
 from ingest.dense import Dense
 from ingest.intake import IngestOptions
 from ingest.library import Library
@@ -73,6 +78,7 @@ async def _serve(config: Config, notify_socket: str | None) -> None:
             )
         )  # fmt: skip
         _stop_on_signals(server, parts.changes)
+        asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, parts.engine.reload)
         log.info("serving %s (pid %d)", config.socket, os.getpid())
         _notify_ready(notify_socket)
         try:
@@ -103,7 +109,11 @@ async def build(config: Config) -> AsyncIterator[Parts]:
         )
         assistant = Assistant(retriever, engine, journal, limits, words)
         changes = Changes(asyncio.get_running_loop())
-        ingest = stack.enter_context(_ingest(config, library, dense, embedder, assistant, changes))
+
+        def busy() -> bool:
+            return assistant.busy or engine.status().n_running > 0  # plain chat is an answer too
+
+        ingest = stack.enter_context(_ingest(config, library, dense, embedder, busy, changes))
         yield Parts(
             config=config, assistant=assistant, engine=engine, library=library, dense=dense,
             embedder=embedder.fingerprint, ingest=ingest, journal=journal, changes=changes,
@@ -122,18 +132,32 @@ def _embedder(config: Config, registry: Registry) -> Embedder:
 @asynccontextmanager
 async def _engine(config: Config, registry: Registry) -> AsyncIterator[Engine]:
     settings = config.settings.engine
+    if settings.backend == "openai":
+        async with _remote_engine(settings) as remote:
+            yield remote
+        return
     model = registry.active("chat") if settings.model == "auto" else registry.get(settings.model)
     if model is None:
         yield AbsentEngine(
             "no chat model is installed: run `appliance model pull NAME`, then start the daemon again"
         )
         return
-    engine = EngineProcess(
-        EngineSpec(
-            model_path=model.path, model_name=model.name, n_ctx=settings.n_ctx,
-            max_sequences=settings.max_sequences, max_waiting=settings.max_waiting, n_batch=settings.n_batch,
-            step_target_ms=settings.step_target_ms, threads=settings.threads, spin_count=settings.spin_count,
-            n_gpu_layers=settings.n_gpu_layers,
+    spec = replace(spec_of(settings, model.path, model.name), prefixes=config.state / "prefixes")
+    engine = EngineProcess(spec)
+    await engine.start()
+    try:
+        yield engine
+    finally:
+        await engine.stop()
+
+
+@asynccontextmanager
+async def _remote_engine(settings: EngineSettings) -> AsyncIterator[Engine]:
+    engine = RemoteEngine(
+        RemoteSpec(
+            address=parse_address(settings.url), n_ctx=settings.n_ctx, max_sequences=settings.max_sequences,
+            max_waiting=settings.max_waiting, model=settings.remote_model or "",
+            key=find_key(settings.key_file, settings.key.get_secret_value() if settings.key else None),
         )
     )  # fmt: skip
     await engine.start()
@@ -145,7 +169,12 @@ async def _engine(config: Config, registry: Registry) -> AsyncIterator[Engine]:
 
 @contextmanager
 def _ingest(
-    config: Config, library: Library, dense: Dense, embedder: Embedder, assistant: Assistant, changes: Changes
+    config: Config,
+    library: Library,
+    dense: Dense,
+    embedder: Embedder,
+    busy: Callable[[], bool],
+    changes: Changes,
 ) -> Iterator[Ingest]:
     settings = config.settings.ingest
     options = IngestOptions(
@@ -157,7 +186,7 @@ def _ingest(
     ingest = Ingest(
         library=library, dense=dense, parser=Parser(config.parse_limits), embedder=embedder,
         folder=config.documents, options=options,
-        busy=lambda: assistant.busy, on_change=changes.announce,
+        busy=busy, on_change=changes.announce,
     )  # fmt: skip
     ingest.start()
     try:

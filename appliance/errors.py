@@ -13,6 +13,9 @@ ApplianceError
     ├── EngineNotReadyError  the model is loading, or cannot be loaded
     ├── EngineLostError      the engine died while answering
     ├── EngineBusyError      the queue is full
+    ├── DeadlineError        the answer was not finished in the time it was given
+    ├── SamplingError        the grammar, schema or logit_bias cannot be followed
+    ├── ChatTemplateError    the model's chat template refuses these messages
     └── PromptTooLongError   the prompt can never fit the context
 """
 
@@ -75,9 +78,29 @@ class EngineBusyError(EngineError):
     """The queue is full: try again after `retry_after_s` seconds."""
 
     def __init__(self, n_waiting: int, retry_after_s: float) -> None:
-        super().__init__(f"{n_waiting} questions are waiting already; try again in {retry_after_s:.0f} s")
+        before = f"{n_waiting} questions are waiting already" if n_waiting else "the engine is busy"
+        super().__init__(f"{before}; try again in {retry_after_s:.0f} s")
         self.n_waiting = n_waiting
         self.retry_after_s = retry_after_s
+
+
+class DeadlineError(EngineError):
+    """The answer was not finished in time: give it more, ask for fewer tokens, or ask when fewer people do."""
+
+    def __init__(self, deadline_s: float, n_decoded: int) -> None:
+        super().__init__(
+            f"not finished within {deadline_s:g} s: {n_decoded} tokens of the answer had been made"
+        )
+        self.deadline_s = deadline_s
+        self.n_decoded = n_decoded
+
+
+class SamplingError(EngineError):
+    """The request's grammar, schema or logit_bias cannot be followed: correct what the message names."""
+
+
+class ChatTemplateError(EngineError):
+    """The model's chat template refuses these messages: send them in an order and with roles that it knows."""
 
 
 class PromptTooLongError(EngineError):

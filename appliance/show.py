@@ -154,6 +154,7 @@ def status(reply: StatusReply, as_json: bool) -> None:
         ("engine", f"{engine.state}: {engine.model or 'no model'} on {engine.device or '-'}, "
                    f"{engine.n_running} answering, {engine.n_waiting} waiting, {engine.n_restarts} restarts"),
         ("", engine.reason),
+        ("", f"earlier: {engine.note}" if engine.note and engine.note != engine.reason else ""),
         ("last answer", f"prefill {engine.prefill_tps:.0f}, decode {engine.decode_tps:.0f} tokens/s"),
         ("folder", f"{ingest.folder} ({ingest.watching})"),
         ("documents", f"{counts}; {ingest.n_waiting} waiting"),
@@ -198,7 +199,7 @@ def settings(config: Config, values: Sequence[tuple[str, Any]], as_json: bool) -
     print(f"# home {config.home}, socket {config.socket}")
     width = max(len(key) for key, _ in values)
     for key, value in values:
-        print(f"{key:<{width}}  {json.dumps(value):<24}  {config.origins[key]}")
+        print(f"{key:<{width}}  {json.dumps(value, default=str):<24}  {config.origins[key]}")
     return None
 
 

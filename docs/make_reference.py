@@ -154,7 +154,8 @@ def _configuration() -> Iterator[str]:
     yield from _filled(
         f"The settings are read once, when a command or the daemon starts, from `{config.CONFIG_NAME}` in the home "
         "folder and from the environment. A command-line argument counts before the environment, the environment "
-        "before the file, the file before the default. An unknown key, a wrong type or a value out of range stops the "
+        "before the file, the file before what `appliance tune` measured, and that before the default. An unknown key, "
+        "a wrong type or a value out of range stops the "
         "start and is named. `appliance config` prints every value and where it came from. The daemon takes a change "
         "when it starts again."
     )
@@ -197,7 +198,9 @@ def _kind(schema: dict[str, Any]) -> str:
     if "enum" in schema:
         return " or ".join(f"`{value}`" for value in schema["enum"])
     known = next((each for each in schema.get("anyOf", [schema]) if each.get("type") != "null"), schema)
-    word = {"string": "text", "integer": "whole number", "number": "number"}[known["type"]]
+    word = {"string": "text", "integer": "whole number", "number": "number", "boolean": "`true` or `false`"}[
+        known["type"]
+    ]
     if "minimum" in known:
         return f"{word}, {known['minimum']:g} to {_plain(known['maximum'])}"
     return word

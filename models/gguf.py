@@ -15,6 +15,8 @@ from models.errors import ModelFileError
 MAGIC = b"GGUF"
 # Far above any real header (a vocabulary has some 10^5 entries): what is larger is damage, not data.
 MAX_COUNT = 10_000_000
+MAX_LIST = 4096  # numbers for each layer: far fewer
+ALIGNMENT = 32  # of the weights, where the file does not say
 
 _STRING, _ARRAY = 8, 9
 _SCALARS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
@@ -35,6 +37,22 @@ _NOT_CHAT = ("bert", "clip", "t5encoder", "jina", "whisper", "gte")
 
 
 @dataclass(frozen=True, slots=True)
+class GgufParts:
+    """Everything before the weights.
+
+    Attributes:
+        entries: key → value; lists of numbers up to `MAX_LIST`, longer ones and lists of texts are None.
+        tensors: name, first byte counted from `data_start`, and shape of each.
+        size: of the file in bytes.
+    """
+
+    entries: dict[str, Any]
+    tensors: list[tuple[str, int, tuple[int, ...]]]
+    data_start: int
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
 class GgufHeader:
     """What a GGUF file says of itself.
 
@@ -52,6 +70,15 @@ def read_header(file: Path) -> GgufHeader:
     Raises:
         ModelFileError: it is no GGUF file, is cut short, or is no chat model; the message says which.
     """
+    return _judge(file, read_parts(file).entries)
+
+
+def read_parts(file: Path) -> GgufParts:
+    """Read everything before the weights; a second for a vocabulary of 150,000.
+
+    Raises:
+        ModelFileError: it is no GGUF file, or is cut short.
+    """
     try:
         with file.open("rb") as stream:
             return _read(file, stream)
@@ -63,7 +90,7 @@ def read_header(file: Path) -> GgufHeader:
         raise ModelFileError(f"{file}: cannot be read: {error.strerror}") from error
 
 
-def _read(file: Path, stream: BinaryIO) -> GgufHeader:
+def _read(file: Path, stream: BinaryIO) -> GgufParts:
     magic = stream.read(4)
     if magic != MAGIC:
         other = _OTHERS.get(magic, f"it begins with {magic!r}")
@@ -75,12 +102,13 @@ def _read(file: Path, stream: BinaryIO) -> GgufHeader:
     if max(n_tensors, n_entries) > MAX_COUNT:
         raise ModelFileError(f"{file}: {n_tensors} tensors and {n_entries} entries: the header is damaged")
     entries = {_text(stream): _value(stream, _unpack(stream, "I")[0]) for _ in range(n_entries)}
-    offsets = [_tensor_offset(stream) for _ in range(n_tensors)]
-    needed = stream.tell() + max(offsets, default=0)
+    tensors = [_tensor(stream) for _ in range(n_tensors)]
+    needed = stream.tell() + max((offset for _, offset, _ in tensors), default=0)
     size = file.stat().st_size
     if size <= needed:
         raise ModelFileError(f"{file}: cut short: {size} bytes, more than {needed} are needed; copy it again")
-    return _judge(file, entries)
+    step = int(entries.get("general.alignment") or ALIGNMENT)
+    return GgufParts(entries, tensors, (stream.tell() + step - 1) // step * step, size)
 
 
 def _judge(file: Path, entries: dict[str, Any]) -> GgufHeader:
@@ -114,29 +142,29 @@ def _value(stream: BinaryIO, kind: int) -> Any:
     if kind == _STRING:
         return _text(stream)
     if kind == _ARRAY:
-        _skip_array(stream)
-        return None
+        return _array(stream)
     if kind not in _SCALARS:
         raise OverflowError(f"a value of unknown type {kind}")
     return _unpack(stream, _SCALARS[kind])[0]
 
 
-def _skip_array(stream: BinaryIO) -> None:
+def _array(stream: BinaryIO) -> tuple[Any, ...] | None:
     kind, count = _unpack(stream, "IQ")
     if count > MAX_COUNT:
         raise OverflowError(f"an array of {count} values")
     if kind in _SCALARS:
-        _exactly(stream, count * struct.calcsize("<" + _SCALARS[kind]))
-        return
+        data = _exactly(stream, count * struct.calcsize("<" + _SCALARS[kind]))
+        return struct.unpack(f"<{count}{_SCALARS[kind]}", data) if count <= MAX_LIST else None
     for _ in range(count):
         _value(stream, kind)
+    return None
 
 
-def _tensor_offset(stream: BinaryIO) -> int:
-    _text(stream)
+def _tensor(stream: BinaryIO) -> tuple[str, int, tuple[int, ...]]:
+    name = _text(stream)
     (n_dims,) = _unpack(stream, "I")
-    *_, offset = _unpack(stream, f"{n_dims}QIQ")
-    return int(offset)
+    *shape, _, offset = _unpack(stream, f"{n_dims}QIQ")
+    return name, int(offset), tuple(shape)
 
 
 def _exactly(stream: BinaryIO, n: int) -> bytes:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import traceback
 from pathlib import Path
 
 import pytest
 
+from appliance import show
 from appliance.config import MAX_SOCKET_PATH, SERVICE_HOME, Config, find_home, load, walk
 from appliance.errors import ConfigError
 
@@ -52,6 +54,42 @@ def test_a_wrong_setting_stops_the_start_and_is_named(tmp_path: Path, text: str,
 def test_an_unknown_environment_setting_is_named(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="APPLIANCE_ENGINE__NCTX"):
         load(tmp_path, {"APPLIANCE_ENGINE__NCTX": "1"})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "engine: {key: 1234567, backend: openai}",
+        "engine: {key: [sk-secret-1234567]}",
+        "engine: {key: sk-secret-1234567, flash_attention: 'off', kv_type: q8_0}",
+        "engine: [sk-secret-1234567]",
+        "engine:\n  key: sk-secret: 1234567",
+        "engine:\n  key: @sk-secret-1234567",
+    ],
+)
+def test_no_message_repeats_the_key_of_a_remote_server(tmp_path: Path, text: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        load_text(tmp_path, text)
+    shown = "".join(traceback.format_exception(caught.value))
+    assert "1234567" not in shown
+    assert "secret" not in shown
+
+
+def test_nor_does_one_of_the_environment(tmp_path: Path) -> None:
+    environment = {"APPLIANCE_ENGINE__KEY": "@sk-secret-1234567"}
+    with pytest.raises(ConfigError, match="APPLIANCE_ENGINE__KEY: is no YAML") as caught:
+        load(tmp_path, environment)
+    assert "secret" not in "".join(traceback.format_exception(caught.value))
+
+
+def test_the_key_is_shown_as_stars(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    config = load_text(tmp_path, "engine: {backend: openai, url: 'http://box:8000', key: sk-secret-1234567}")
+    for as_json in (False, True):
+        show.settings(config, list(walk(config.settings)), as_json)
+    shown = capsys.readouterr().out
+    assert "secret" not in shown + repr(config)
+    assert shown.count('"**********"') == 2
+    assert '"http://box:8000"' in shown
 
 
 def test_a_socket_path_that_no_kernel_takes_is_refused_with_its_length(tmp_path: Path) -> None:

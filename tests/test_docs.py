@@ -14,7 +14,7 @@ import pytest
 from pydantic import BaseModel
 from typer.main import get_command
 
-from appliance.api import ask, conversations, library, openai, schema, status
+from appliance.api import ask, conversations, library, openai, schema, status, tokenize
 from appliance.cli import app
 
 ROOT = Path(__file__).parent.parent
@@ -122,7 +122,7 @@ def test_the_api_page_has_every_route_and_field() -> None:
     text = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
     routes = {
         (method, route.path)
-        for room in (ask, conversations, library, openai, status)
+        for room in (ask, conversations, library, openai, status, tokenize)
         for route in room.router.routes
         for method in route.methods
     }

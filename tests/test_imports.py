@@ -24,7 +24,7 @@ MAY_IMPORT = {
 TUI_MAY_KNOW = {"appliance.client", "appliance.api", "appliance.api.schema", "appliance.errors"}
 
 ONE_IMPORTER = {
-    "llama_cpp": {"appliance.engine.llama"},
+    "llama_cpp": {"appliance.engine.llama", "appliance.engine.ggml"},
     "chromadb": {"ingest.dense"},
     "watchdog": {"ingest.watch"},
     "onnxruntime": {"models.embedder", "models.compile_embedder"},

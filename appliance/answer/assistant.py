@@ -174,8 +174,8 @@ class Assistant:
         async with aclosing(self._engine.generate(request)) as events:
             async for event in events:
                 match event:
-                    case Queued(position=position):
-                        yield QueuedEvent(position=position)
+                    case Queued(position=position, wait_s=wait_s):
+                        yield QueuedEvent(position=position, wait_s=wait_s)
                     case Prefill(n_done=n_done, n_prompt=n_prompt):
                         yield PrefillEvent(n_done=n_done, n_prompt=n_prompt)
                     case Token(text=text):

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
 from itertools import pairwise
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from appliance.answer.assistant import Question
 from appliance.answer.prompt import PastTurn
@@ -14,6 +16,9 @@ from appliance.errors import UnsupportedRequestError
 from ingest.access import Viewer
 
 _DEFAULT_MAX_TOKENS = 1024
+MAX_ANSWERS = 4
+MAX_STOPS = 16
+MAX_BIASES = 1024  # each is looked up for every token
 _IGNORED = {"user", "metadata", "store", "service_tier", "parallel_tool_calls"}  # change nothing here
 
 
@@ -44,10 +49,35 @@ class StreamOptions(BaseModel):
     include_usage: bool = False
 
 
-class ChatRequest(BaseModel):
-    """A chat; see OpenAI's reference for the fields."""
+class PlainFormat(BaseModel):
+    """An answer of any form, or any JSON object."""
 
-    model_config = ConfigDict(extra="allow")
+    type: Literal["text", "json_object"]
+
+
+class NamedSchema(BaseModel):
+    """A JSON schema; always followed to the letter, whatever `strict` says."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    document: dict[str, Any] = Field(alias="schema")
+
+
+class SchemaFormat(BaseModel):
+    """An answer that follows a JSON schema."""
+
+    type: Literal["json_schema"]
+    json_schema: NamedSchema
+
+
+Penalty = Annotated[float, Field(ge=-2, le=2)]
+Bias = Annotated[float, Field(ge=-100, le=100)]
+
+
+class ChatRequest(BaseModel):
+    """A chat; see OpenAI's reference for the fields, llama.cpp's server for those that it does not have."""
+
+    model_config = ConfigDict(extra="allow", allow_inf_nan=False)
 
     model: str
     messages: list[ChatMessage] = Field(min_length=1)
@@ -56,10 +86,31 @@ class ChatRequest(BaseModel):
     max_tokens: int | None = Field(default=None, ge=1)
     max_completion_tokens: int | None = Field(default=None, ge=1)
     temperature: float = Field(default=0.0, ge=0, le=2)
+    top_k: int = Field(default=40, ge=0, le=1_000_000)
     top_p: float = Field(default=0.95, gt=0, le=1)
+    min_p: float = Field(default=0.05, ge=0, le=1)
+    repeat_penalty: float = Field(default=1.0, gt=0, le=10)
+    frequency_penalty: Penalty = 0.0
+    presence_penalty: Penalty = 0.0
+    dry_multiplier: float = Field(default=0.0, ge=0, le=10)
+    dry_base: float = Field(default=1.75, ge=1, le=10)
+    dry_allowed_length: int = Field(default=2, ge=1, le=1000)
     seed: int | None = None
-    stop: str | list[str] | None = None
-    n: int = 1
+    stop: str | Annotated[list[str], Field(max_length=MAX_STOPS)] | None = None
+    logit_bias: dict[int, Bias] = Field(default_factory=dict, max_length=MAX_BIASES)
+    logprobs: bool = False
+    top_logprobs: int = Field(default=0, ge=0, le=20)
+    grammar: str = ""
+    response_format: Annotated[PlainFormat | SchemaFormat, Field(discriminator="type")] = PlainFormat(
+        type="text"
+    )
+    n: int = Field(default=1, ge=1, le=MAX_ANSWERS)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _null_is_not_given(cls, data: Any) -> Any:
+        """OpenAI's clients may send null for what is not set."""
+        return {k: v for k, v in data.items() if v is not None} if isinstance(data, dict) else data
 
     @property
     def most_tokens(self) -> int | None:
@@ -67,9 +118,11 @@ class ChatRequest(BaseModel):
         return self.max_completion_tokens or self.max_tokens
 
 
-def check_offered(body: ChatRequest) -> None:
+def check_offered(body: ChatRequest, *, grounded: bool) -> None:
     """Refuse what would change the answer and is not offered here.
 
+    Args:
+        grounded: the answer is made from the documents.
     Raises:
         UnsupportedRequestError: names the parameter.
     """
@@ -77,18 +130,42 @@ def check_offered(body: ChatRequest) -> None:
     for name, value in extra.items():
         if value not in (None, False, 0, [], {}, {"type": "text"}) and name not in _IGNORED:
             raise UnsupportedRequestError(f"{name}: not offered here; leave it out")
-    if body.n != 1:
-        raise UnsupportedRequestError(f"n: one answer at a time here, {body.n} asked for")
+    if body.top_logprobs and not body.logprobs:
+        raise UnsupportedRequestError("top_logprobs: only beside logprobs: true")
+    if body.grammar and body.response_format.type != "text":
+        raise UnsupportedRequestError("grammar: not beside response_format; leave one of them out")
+    if grounded:
+        _check_grounded(body)
     if body.messages[-1].role != "user":
         raise UnsupportedRequestError("messages: the last one must be the user's")
 
 
-def plain_request(body: ChatRequest, caller: Viewer) -> GenerateRequest:
-    """Return the chat as the engine takes it."""
+def _check_grounded(body: ChatRequest) -> None:
+    reasons = {
+        "response_format": "sentences with the numbers of their passages cannot follow a format"
+        if body.response_format.type != "text" else "",
+        "grammar": "sentences with the numbers of their passages cannot follow a grammar" if body.grammar else "",
+        "logprobs": "the answer's marks are put in by us, not by the model" if body.logprobs else "",
+        "n": f"one answer from documents at a time, {body.n} asked for" if body.n > 1 else "",
+    }  # fmt: skip
+    for name, reason in reasons.items():
+        if reason:
+            raise UnsupportedRequestError(f"{name}: {reason}; leave it out, or ask the loaded model itself")
+
+
+def plain_requests(body: ChatRequest, caller: Viewer) -> list[GenerateRequest]:
+    """Return the chat as the engine takes it: a request for each of the `n` answers, alike but for the seed."""
     messages = tuple(Message("system" if m.role == "developer" else m.role, m.text) for m in body.messages)
-    return GenerateRequest(
-        messages, body.most_tokens or _DEFAULT_MAX_TOKENS, _sampling(body), str(caller.uid)
-    )
+    sampling = _sampling(body)
+    return [
+        GenerateRequest(
+            messages,
+            body.most_tokens or _DEFAULT_MAX_TOKENS,
+            sampling if sampling.seed is None else replace(sampling, seed=sampling.seed + at),
+            str(caller.uid),
+        )
+        for at in range(body.n)
+    ]
 
 
 def grounded_question(body: ChatRequest, caller: Viewer) -> Question:
@@ -108,5 +185,31 @@ def grounded_question(body: ChatRequest, caller: Viewer) -> Question:
 
 
 def _sampling(body: ChatRequest) -> Sampling:
-    stop = (body.stop,) if isinstance(body.stop, str) else tuple(body.stop or ())
-    return Sampling(temperature=body.temperature, top_p=body.top_p, seed=body.seed, stop=stop)
+    return Sampling(
+        temperature=body.temperature,
+        top_k=body.top_k,
+        top_p=body.top_p,
+        min_p=body.min_p,
+        repeat_penalty=body.repeat_penalty,
+        frequency_penalty=body.frequency_penalty,
+        presence_penalty=body.presence_penalty,
+        dry_multiplier=body.dry_multiplier,
+        dry_base=body.dry_base,
+        dry_allowed_length=body.dry_allowed_length,
+        seed=body.seed,
+        stop=(body.stop,) if isinstance(body.stop, str) else tuple(body.stop or ()),
+        logit_bias=tuple(body.logit_bias.items()),
+        grammar=body.grammar,
+        schema=_schema(body.response_format),
+        logprobs=body.top_logprobs if body.logprobs else None,
+    )
+
+
+def _schema(format: PlainFormat | SchemaFormat) -> str:
+    match format:
+        case SchemaFormat(json_schema=named):
+            return json.dumps(named.document)
+        case PlainFormat(type="json_object"):
+            return '{"type": "object"}'
+        case _:
+            return ""

@@ -15,7 +15,9 @@ from appliance.api.schema import ErrorEvent
 from appliance.errors import (
     ApplianceError,
     BadUploadError,
+    ChatTemplateError,
     ConflictError,
+    DeadlineError,
     EngineBusyError,
     EngineError,
     EngineLostError,
@@ -23,6 +25,7 @@ from appliance.errors import (
     NotAllowedError,
     NotFoundError,
     PromptTooLongError,
+    SamplingError,
     UnsupportedRequestError,
 )
 from ingest.errors import DenseError, DiskFullError, IngestError, LibraryError
@@ -43,10 +46,13 @@ TABLE: dict[type[Exception], Refusal] = {
     UnsupportedRequestError: Refusal(400, "unsupported_request", False),
     BadUploadError: Refusal(400, "bad_upload", False),
     PromptTooLongError: Refusal(400, "prompt_too_long", False),
+    SamplingError: Refusal(400, "bad_sampling", False),
+    ChatTemplateError: Refusal(400, "template_refuses", False),
     NotAllowedError: Refusal(403, "not_allowed", False),
     NotFoundError: Refusal(404, "not_found", False),
     ConflictError: Refusal(409, "conflict", False),
     EngineBusyError: Refusal(429, "engine_busy", True),
+    DeadlineError: Refusal(504, "deadline", True),
     EngineNotReadyError: Refusal(503, "engine_not_ready", True),
     EngineLostError: Refusal(503, "engine_lost", True),
     EngineError: Refusal(500, "engine_failed", True),

@@ -85,10 +85,11 @@ class Timings(Wire):
 
 
 class QueuedEvent(Wire):
-    """The question waits behind others; `position` from 1."""
+    """The question waits behind others; `position` from 1, `wait_s` is a guess of how long yet."""
 
     event: Literal["queued"] = "queued"
     position: int
+    wait_s: float = 0.0
 
 
 class PassagesEvent(Wire):
@@ -182,6 +183,20 @@ class SearchReply(Wire):
     seconds: float
 
 
+class TokenizeRequest(Wire):
+    """Texts to be counted."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    texts: list[str] = Field(max_length=1000)
+
+
+class TokenizeReply(Wire):
+    """Tokens of each text, in their order, as the chat model counts them."""
+
+    counts: list[int]
+
+
 class Document(Wire):
     """One file of the folder as the record knows it.
 
@@ -265,6 +280,7 @@ class EngineReply(Wire):
     model: str
     device: str
     reason: str
+    note: str = ""
     pid: int | None
     n_ctx: int
     n_running: int

@@ -32,3 +32,6 @@ class AbsentEngine:
     async def ready(self, timeout_s: float) -> None:
         """Raise EngineNotReadyError."""
         raise EngineNotReadyError(self._reason)
+
+    def reload(self) -> None:
+        """Do nothing: a model is taken in when the daemon starts."""

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import signal
 import socket
 from asyncio.subprocess import DEVNULL, PIPE, Process
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from appliance.engine import wire
 
@@ -30,9 +31,13 @@ class Child:
         self._listening = asyncio.create_task(self._read_stderr())
 
     @classmethod
-    async def spawn(cls, command: Sequence[str], environment: Mapping[str, str]) -> Child:
+    async def spawn(
+        cls, command: Sequence[str], environment: Mapping[str, str], cpus: Collection[int] = ()
+    ) -> Child:
         """Start a process; the number of its end of the socket is appended to the command.
 
+        Args:
+            cpus: processors that it may run on; empty: as we may.
         Raises:
             OSError: it cannot be started.
         """
@@ -51,6 +56,8 @@ class Child:
         except BaseException:
             ours.close()
             raise
+        if cpus:
+            _keep_on(process.pid, cpus)
         reader, writer = await asyncio.open_connection(sock=ours)
         return cls(process, reader, writer)
 
@@ -100,6 +107,14 @@ class Child:
             text = line.decode("utf-8", "replace").rstrip()
             self._lines.append(text)
             log.warning("engine %d: %s", self.pid, text)
+
+
+def _keep_on(pid: int, cpus: Collection[int]) -> None:
+    """Bind a process that has no other thread yet: those it starts later inherit this."""
+    try:
+        os.sched_setaffinity(pid, cpus)
+    except OSError as error:
+        log.warning("engine %d runs on any core: %s", pid, error)
 
 
 def _describe(code: int) -> str:

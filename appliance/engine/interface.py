@@ -41,3 +41,6 @@ class Engine(Protocol):
         Raises:
             EngineNotReadyError: it cannot be loaded, or is not ready in time.
         """
+
+    def reload(self) -> None:
+        """Try again what was given up, such as a GPU that failed (SIGHUP); returns at once."""

@@ -1,7 +1,4 @@
-"""How many layers go to the GPU, and how many the next try gets after the engine died on it.
-
-Layers are not fitted to the free memory yet: each rung is tried, and a crash leads one down.
-"""
+"""How far down the engine has come: what fits the GPU, half of that, the CPU with the GPU hidden."""
 
 from __future__ import annotations
 
@@ -13,34 +10,48 @@ GPU_HIDDEN = {
     "ROCR_VISIBLE_DEVICES": "",
     "GGML_VK_VISIBLE_DEVICES": "",
 }
+SHARES = (1.0, 0.5, 0.0)  # of the layers that fit, or that were asked for
 
 
 class Ladder:
-    """The rungs, most GPU layers first; the last is the CPU alone."""
+    """The rungs: shares of the layers that fit; the last is the CPU alone."""
 
-    def __init__(self, n_gpu_layers: int) -> None:
-        if n_gpu_layers < 0:
-            self._rungs = [-1, 24, 12, 0]
-        else:
-            self._rungs = sorted({n_gpu_layers, n_gpu_layers // 2, 0}, reverse=True)
+    def __init__(self, uses_gpu: bool) -> None:
+        self._wants_gpu = uses_gpu
+        self.climb()
 
     @property
-    def n_gpu_layers(self) -> int:
-        """Layers to try now; -1: all."""
-        return self._rungs[0]
+    def share(self) -> float:
+        """Share of the layers to try now; 0: the CPU alone."""
+        return SHARES[self._rung]
+
+    @property
+    def is_lowered(self) -> bool:
+        """Whether something better was given up, and may work later."""
+        return self._has_gpu and self._rung > 0
 
     @property
     def environment(self) -> dict[str, str]:
         """What the child's environment needs on this rung."""
-        return {} if self.n_gpu_layers else dict(GPU_HIDDEN)
+        return {} if self.share else dict(GPU_HIDDEN)
 
     def step_down(self) -> bool:
         """Go to the next rung; False when this is the last."""
-        if len(self._rungs) == 1:
+        if self._rung == len(SHARES) - 1:
             return False
-        del self._rungs[0]
+        self._rung += 1
         return True
 
+    def to_cpu(self) -> None:
+        """Go to the last rung: nothing fits the GPU now."""
+        self._rung = len(SHARES) - 1
+
     def without_gpu(self) -> None:
-        """Keep the last rung alone: this build, or this box, has no GPU."""
-        del self._rungs[:-1]
+        """Stay on the last rung: this build, or this box, has no GPU."""
+        self._has_gpu = False
+        self.to_cpu()
+
+    def climb(self) -> None:
+        """Go back to the top."""
+        self._has_gpu = self._wants_gpu
+        self._rung = 0 if self._wants_gpu else len(SHARES) - 1

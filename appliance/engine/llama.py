@@ -3,53 +3,81 @@
 from __future__ import annotations
 
 import ctypes
+import json
+import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
+import llama_cpp
 import llama_cpp.llama_cpp as C
+import numpy as np
+from llama_cpp.llama_grammar import PRIMITIVE_RULES, RESERVED_NAMES, BuiltinRule, SchemaConverter
 
+from appliance.engine import ggml
+from appliance.engine.llama_sampler import LlamaSampler, Vocabulary
+from appliance.engine.lookup import MAX_DRAFT, MAX_DRAFTING
 from appliance.engine.model import Chunk, FatalDecodeError, ModelLoadError, ModelSpec, Outcome
+from appliance.engine.request import Logprob
 from appliance.engine.sampling import Stage
+from appliance.errors import SamplingError
 
 SLOTS_A_SEQUENCE = (
     4  # idle slots keep prefixes for those who are not running; on a unified cache they cost nothing
 )
-MAX_UBATCH = 512  # llama.cpp's own default: larger compute buffers gained nothing on CPUs
+MAX_DRAFTED = MAX_DRAFT * MAX_DRAFTING
+KV_TYPES = {"f16": C.GGML_TYPE_F16, "q8_0": C.GGML_TYPE_Q8_0, "q4_0": C.GGML_TYPE_Q4_0}
+FLASH_ATTENTION = {
+    "auto": C.LLAMA_FLASH_ATTN_TYPE_AUTO,
+    "on": C.LLAMA_FLASH_ATTN_TYPE_ENABLED,
+    "off": C.LLAMA_FLASH_ATTN_TYPE_DISABLED,
+}
 GGML_LOG_WARN, GGML_LOG_ERROR = (
     3,
     4,
 )  # as libllama 0.5.0 sends them; the comment in llama_cpp/_logger.py is older
 
 
-class LlamaSampler:
-    """A chain of llama.cpp's samplers for one sequence."""
-
-    def __init__(self, stages: Sequence[Stage], context: int, n_vocab: int) -> None:
-        self._context = context
-        self._chain = C.llama_sampler_chain_init(C.llama_sampler_chain_default_params())
-        for stage in stages:
-            C.llama_sampler_chain_add(self._chain, _STAGES[stage.name](n_vocab, *stage.arguments))
-
-    def sample(self, index: int) -> int:
-        """Return the token after batch position `index`."""
-        return int(C.llama_sampler_sample(self._chain, self._context, index))
-
-    def close(self) -> None:
-        """Free the chain."""
-        C.llama_sampler_free(self._chain)
+IMPOSSIBLE = -9999.0  # OpenAI's own word for a logarithm of nothing, which JSON has no number for
 
 
-# Each takes the vocabulary's size and the stage's arguments.
-_STAGES: Mapping[str, Callable[..., Any]] = {
-    "penalties": lambda n_vocab, last_n, *rates: C.llama_sampler_init_penalties(n_vocab, int(last_n), *rates),
-    "greedy": lambda _: C.llama_sampler_init_greedy(),
-    "top_k": lambda _, k: C.llama_sampler_init_top_k(int(k)),
-    "top_p": lambda _, p, keep: C.llama_sampler_init_top_p(p, int(keep)),
-    "min_p": lambda _, p, keep: C.llama_sampler_init_min_p(p, int(keep)),
-    "temp": lambda _, temperature: C.llama_sampler_init_temp(temperature),
-    "dist": lambda _, seed: C.llama_sampler_init_dist(int(seed)),
-}
+_JSON_CHAR = BuiltinRule(r'[^"\\\x00-\x1F\x7F] | "\\" (["\\/bfnrt] | "u" [0-9a-fA-F]{4})')
+
+
+class _SchemaConverter(SchemaConverter):
+    """The binding's converter, where it goes wrong: quotes in texts, line breaks in strings, and lengths.
+
+    It writes a length as groups within groups, of which a thousand are more than llama.cpp's parser has stack for.
+    """
+
+    def _format_literal(self, literal: str) -> str:
+        text = json.dumps(json.loads(literal), ensure_ascii=False)  # it escapes all but ASCII
+        escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+        return f'"{escaped}"'
+
+    def _add_primitive(self, name: str, rule: BuiltinRule) -> str:
+        return str(super()._add_primitive(name, _JSON_CHAR if name == "char" else rule))
+
+    def visit(self, schema: dict[str, Any], name: str) -> str:
+        if schema.get("type") == "array" and "items" in schema:
+            item = self.visit(schema["items"], f"{name}{'-' if name else ''}item")
+            rule = f'"[" space {_listed(item, schema["minItems"], schema["maxItems"])} "]" space'
+        elif schema.get("type") == "string" and "minLength" in schema:
+            char = self._add_primitive("char", PRIMITIVE_RULES["char"])
+            most = schema["maxLength"]
+            rule = f'"\\"" {char}{{{schema["minLength"]},{"" if most is None else most}}} "\\"" space'
+        else:
+            return str(super().visit(schema, name))  # type: ignore[no-untyped-call]
+        name = f"{name}-" if name in RESERVED_NAMES else name or "root"
+        return str(self._add_rule(name, rule))  # type: ignore[no-untyped-call]
+
+
+def _listed(item: str, least: int, most: int | None) -> str:
+    if most == 0:
+        return ""
+    further = f'("," space {item}){{{max(least - 1, 0)},{"" if most is None else most - 1}}}'
+    return f"{item} {further}" if least else f"({item} {further})?"
 
 
 class _Batch:
@@ -82,7 +110,7 @@ class _Batch:
             self._tokens[start:end] = list(chunk.tokens)
             self._positions[start:end] = list(range(chunk.position, chunk.position + n))
             self._seq_ids[start:end] = [self._pointers[chunk.slot]] * n
-            self._logits[start:end] = [0] * n
+            self._logits[start:end] = [chunk.is_drafted] * n
             self._logits[end - 1] = chunk.wants_logits
             start = end
         self.struct.n_tokens = start
@@ -127,6 +155,7 @@ class Llama:
         self.n_ctx = int(C.llama_n_ctx(self._context))
         self.max_context = min(self.n_ctx, int(C.llama_model_n_ctx_train(self._model)) or self.n_ctx)
         self.device = self._device(spec)
+        self.state_key = self._state_key(spec)
         self._read_vocabulary()
         self._warm_up()
 
@@ -148,9 +177,34 @@ class Llama:
             self._pieces[token] = room.raw[: max(0, n)]
         return self._pieces[token]
 
-    def sampler(self, stages: Sequence[Stage]) -> LlamaSampler:
-        """Return a sampler of these stages."""
-        return LlamaSampler(stages, self._context, self._n_vocab)
+    def sampler(self, stages: Sequence[Stage], grammar: str = "") -> LlamaSampler:
+        """Return a sampler of these stages; see `Model`."""
+        return LlamaSampler(self._vocabulary, stages, grammar)
+
+    def logprob(self, index: int, token: int, n_top: int) -> Logprob:
+        """Return how probable a token was; see `Model`."""
+        logits = self._vocabulary.logits(index).astype(np.float64)
+        logprobs = logits - logits.max()
+        logprobs -= np.log(np.exp(logprobs).sum())
+        best = np.argpartition(-logprobs, n_top)[:n_top]
+        best = best[np.argsort(-logprobs[best], kind="stable")]
+        top = tuple(self._logprob(int(each), logprobs[each]) for each in best)
+        return replace(self._logprob(token, logprobs[token]), top=top)
+
+    def _logprob(self, token: int, logprob: float) -> Logprob:
+        piece = self.piece(token) or self.control.get(token, "").encode()
+        return Logprob(piece, max(float(logprob), IMPOSSIBLE))
+
+    @staticmethod
+    def grammar_of(schema: dict[str, Any]) -> str:
+        """Return a plain JSON schema as GBNF; see `Model`."""
+        untyped: Any = _SchemaConverter
+        converter = untyped(prop_order={}, allow_fetch=False, dotall=False, raw_pattern=False)
+        try:
+            converter.visit(converter.resolve_refs(schema, ""), "")
+        except RecursionError:
+            raise SamplingError("schema: nested too deeply, or too many optional properties") from None
+        return str(converter.format_grammar())
 
     # --- steps ---
 
@@ -190,6 +244,18 @@ class Llama:
         """Return the last position that a slot holds, -1 when it is empty."""
         return int(C.llama_memory_seq_pos_max(self._memory, slot))
 
+    def state(self, slot: int) -> bytes:
+        """Return what the cache holds of a slot."""
+        size = int(C.llama_state_seq_get_size(self._context, slot))
+        room = (ctypes.c_uint8 * size)()
+        n = int(C.llama_state_seq_get_data(self._context, room, size, slot))
+        return bytes(memoryview(room)[:n])
+
+    def set_state(self, slot: int, state: bytes) -> bool:
+        """Put a state into an empty slot; False when it does not fit."""
+        room = (ctypes.c_uint8 * len(state)).from_buffer_copy(state)
+        return int(C.llama_state_seq_set_data(self._context, room, len(state), slot)) > 0
+
     # --- loading ---
 
     def _n_slots(self, max_sequences: int) -> int:
@@ -200,15 +266,18 @@ class Llama:
         params = C.llama_context_default_params()
         params.n_ctx = spec.n_ctx
         params.n_batch = max(spec.n_batch, spec.max_sequences)
-        params.n_ubatch = min(params.n_batch, MAX_UBATCH)
+        params.n_ubatch = min(params.n_batch, spec.n_ubatch)
         params.n_seq_max = self.n_slots
-        # A row of logits for each slot (fewer and it asserts); the default is one for each token of a batch,
-        # 98 MiB with the 135M and three times that with Qwen's vocabulary.
-        params.n_outputs_max = self.n_slots
+        # A row of logits for each slot (fewer and it asserts) and each draft; the default is one for each token
+        # of a batch, 98 MiB with the 135M and three times that with Qwen's vocabulary.
+        params.n_outputs_max = self.n_slots + MAX_DRAFTED
         params.n_threads = params.n_threads_batch = spec.n_threads
         params.kv_unified = True
         params.no_perf = True
-        params.offload_kqv = params.op_offload = spec.n_gpu_layers != 0
+        params.type_k = params.type_v = KV_TYPES[spec.kv_type]
+        params.flash_attn_type = FLASH_ATTENTION[spec.flash_attention]
+        params.op_offload = spec.n_gpu_layers != 0
+        params.offload_kqv = spec.n_gpu_layers != 0 and spec.kv_on_gpu
         params.abort_callback = self._abort.callback
         params.abort_callback_data = self._abort.data
         context = C.llama_init_from_model(self._model, params)
@@ -216,12 +285,18 @@ class Llama:
             raise ModelLoadError(f"no memory for a context of {spec.n_ctx} tokens: lower engine.n_ctx")
         return int(context)
 
+    def _state_key(self, spec: ModelSpec) -> str:
+        about = os.stat(spec.path)
+        engine = (C.llama_version().decode(), llama_cpp.__version__, spec.kv_type, spec.flash_attention)
+        return repr((os.path.realpath(spec.path), about.st_size, about.st_mtime_ns, *engine))
+
     def _device(self, spec: ModelSpec) -> str:
         if spec.n_gpu_layers == 0 or not supports_gpu():
             return f"CPU, {spec.n_threads} thread{'s' if spec.n_threads > 1 else ''}"
         n_layers = int(C.llama_model_n_layer(self._model)) + 1  # the output layer counts as one
         n = n_layers if spec.n_gpu_layers < 0 else min(spec.n_gpu_layers, n_layers)
-        return f"GPU, {n}/{n_layers} layers"
+        experts = f", experts of {spec.n_cpu_experts} on the CPU" if spec.n_cpu_experts else ""
+        return f"GPU, {n}/{n_layers} layers{experts}"
 
     def _read_vocabulary(self) -> None:
         vocab = self._vocab
@@ -229,6 +304,8 @@ class Llama:
         self.eog = frozenset(token for token in range(self._n_vocab) if C.llama_vocab_is_eog(vocab, token))
         control = {token for token in range(self._n_vocab) if C.llama_vocab_is_control(vocab, token)}
         self.control: Mapping[int, str] = {t: self._text(t) for t in sorted(control | self.eog)}
+        silent = frozenset(control - self.eog)
+        self._vocabulary = Vocabulary(C, vocab, self._context, self._n_vocab, self.eog, silent)
         bos, eos = C.llama_vocab_bos(vocab), C.llama_vocab_eos(vocab)
         self.bos: int | None = bos if bos >= 0 and C.llama_vocab_get_add_bos(vocab) else None
         self.bos_text = self._text(bos) if bos >= 0 else ""
@@ -253,6 +330,18 @@ def supports_gpu() -> bool:
 def _load(spec: ModelSpec) -> int:
     params = C.llama_model_default_params()
     params.n_gpu_layers = spec.n_gpu_layers
+    params.load_mode = C.LLAMA_LOAD_MODE_MMAP_MLOCK if spec.mlock else C.LLAMA_LOAD_MODE_MMAP
+    # The arrays below are read while the model loads, no longer.
+    if spec.devices:
+        devices = ggml.handles(spec.devices)
+        params.devices = ctypes.cast(devices, ctypes.c_void_p)
+    if spec.tensor_split:
+        n_most = int(C.llama_max_devices())
+        split = (ctypes.c_float * n_most)(*spec.tensor_split[:n_most])
+        params.tensor_split = ctypes.cast(split, ctypes.POINTER(ctypes.c_float))
+    if spec.n_cpu_experts:
+        overrides = ggml.experts_to_cpu(spec.n_cpu_experts)
+        params.tensor_buft_overrides = ctypes.cast(overrides, ctypes.c_void_p)
     model = C.llama_model_load_from_file(spec.path.encode(errors="surrogateescape"), params)
     if not model:
         raise ModelLoadError(f"llama.cpp cannot load {spec.path}")

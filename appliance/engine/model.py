@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import Protocol
+from typing import Any, Protocol
 
+from appliance.engine.request import Logprob
 from appliance.engine.sampling import Stage
 
 
@@ -16,8 +17,14 @@ class ModelSpec:
 
     Attributes:
         n_ctx: KV cells in all, shared by the sequences.
-        n_batch: most tokens of one step.
-        n_gpu_layers: layers on the GPU; -1: all of them.
+        n_batch: most tokens of one step; `n_ubatch`: of one pass through the layers.
+        n_gpu_layers: layers on the GPU, from the last; the output counts as one; -1: all of them.
+        devices, tensor_split: which of ggml's devices take them, and how many each; empty: llama.cpp's choice.
+        n_cpu_experts: layers from the first whose experts stay in main memory.
+        kv_on_gpu: the KV cache of a layer on the GPU is there too.
+        kv_type: "f16", "q8_0" or "q4_0".
+        flash_attention: "auto", "on" or "off".
+        mlock: keep the weights in memory.
     """
 
     path: str
@@ -26,16 +33,30 @@ class ModelSpec:
     n_batch: int
     n_threads: int
     n_gpu_layers: int
+    n_ubatch: int = 512
+    devices: Sequence[int] = ()
+    tensor_split: Sequence[float] = ()
+    n_cpu_experts: int = 0
+    kv_on_gpu: bool = True
+    kv_type: str = "f16"
+    flash_attention: str = "auto"
+    mlock: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """Consecutive tokens of one slot in a step, the first at `position`; `wants_logits` for the last one."""
+    """Consecutive tokens of one slot in a step, the first at `position`.
+
+    Attributes:
+        wants_logits: of the last token.
+        is_drafted: all tokens but the first are drafts: logits of each are wanted.
+    """
 
     slot: int
     position: int
     tokens: Sequence[int]
     wants_logits: bool
+    is_drafted: bool = False
 
 
 class Outcome(Enum):
@@ -62,12 +83,18 @@ class Memory(Protocol):
     def seq_pos_max(self, slot: int) -> int:
         """Return the last position held, -1 when there is none."""
 
+    def state(self, slot: int) -> bytes:
+        """Return what the cache holds of a slot, for `set_state` of this or a later process."""
+
+    def set_state(self, slot: int, state: bytes) -> bool:
+        """Put a state into an empty slot; False when this cache cannot take it."""
+
 
 class Sampler(Protocol):
-    """Chooses tokens for one sequence and remembers them for its penalties."""
+    """Chooses tokens for one sequence and remembers them for its penalties and its grammar."""
 
-    def sample(self, index: int) -> int:
-        """Return the token after the last step's batch position `index`."""
+    def sample(self, index: int) -> int | None:
+        """Return the token after the last step's batch position `index`; None: the grammar accepts none."""
 
     def close(self) -> None:
         """Give its memory back."""
@@ -85,6 +112,7 @@ class Model(Memory, Protocol):
         bos: beginning-of-text token that every prompt must start with; None: the model wants none.
         control: text of every control token, by token; these end turns and are never read from contents.
         eog: tokens that end an answer.
+        state_key: whatever a state depends on; states of another one must not be put in.
         device: for people.
     """
 
@@ -98,6 +126,7 @@ class Model(Memory, Protocol):
     eos_text: str
     control: Mapping[int, str]
     eog: frozenset[int]
+    state_key: str
     device: str
 
     def tokenise(self, text: str, special: bool) -> list[int]:
@@ -106,8 +135,22 @@ class Model(Memory, Protocol):
     def piece(self, token: int) -> bytes:
         """Return a token's bytes, maybe a part of a character; empty for control tokens."""
 
-    def sampler(self, stages: Sequence[Stage]) -> Sampler:
-        """Return a sampler of these stages."""
+    def sampler(self, stages: Sequence[Stage], grammar: str = "") -> Sampler:
+        """Return a sampler of these stages, within a grammar (GBNF, checked). Any thread may call it.
+
+        Raises:
+            SamplingError: the grammar cannot be followed; a biased token does not exist.
+        """
+
+    def logprob(self, index: int, token: int, n_top: int) -> Logprob:
+        """Return how probable `token` was after the last step's batch position `index`, and the best `n_top`."""
+
+    def grammar_of(self, schema: dict[str, Any]) -> str:
+        """Return a plain JSON schema (see `schema.py`) as GBNF. Any thread may call it.
+
+        Raises:
+            SamplingError: it is nested too deeply.
+        """
 
     def decode(self, chunks: Sequence[Chunk]) -> Outcome:
         """Compute one step.

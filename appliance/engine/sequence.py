@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from collections.abc import Sequence as Tokens
 from dataclasses import dataclass, field
+from math import inf
 
+from appliance.engine.lookup import Lookup
 from appliance.engine.model import Sampler
 from appliance.engine.request import Done, FinishReason, Sampling
+from appliance.engine.slots import common_prefix
 from appliance.engine.text import TextStream
+from appliance.engine.trail import Trail
+
+MIN_COMMON = 32  # tokens that are worth waiting for: fewer are computed in a step of one's own
 
 
 @dataclass(slots=True, eq=False)
@@ -18,7 +25,11 @@ class Sequence:
         n_done: tokens of prompt and reply that are in the KV cache.
         reply: tokens chosen so far; the last one is not in the KV cache yet while it runs.
         slot: where its tokens are; None while it waits.
+        lookup: drafts its next tokens; None where drafts may not be.
+        trail: the reply's logprobs; None where nobody asked for them.
+        leader, n_common: the sequence that is computing the first `n_common` tokens of this prompt just now.
         arrived, admitted, first_token, last_token: seconds of the worker's clock.
+        deadline_s: seconds from its arrival in which it must be done.
     """
 
     id: int
@@ -27,12 +38,18 @@ class Sequence:
     max_tokens: int
     sampling: Sampling = field(default_factory=Sampling)
     arrived: float = 0.0
+    deadline_s: float | None = None
     n_done: int = 0
     n_reused: int = 0
+    n_drafted: int = 0
     reply: list[int] = field(default_factory=list)
     slot: int | None = None
     sampler: Sampler | None = None
+    lookup: Lookup | None = None
+    leader: Sequence | None = None
+    n_common: int = 0
     text: TextStream = field(default_factory=TextStream)
+    trail: Trail | None = None
     cancelled: bool = False
     admitted: float = 0.0
     first_token: float = 0.0
@@ -58,9 +75,38 @@ class Sequence:
         """Whether its prompt is done, so that someone reads along."""
         return self.n_done >= self.n_prompt
 
+    @property
+    def deadline(self) -> float:
+        """When it must be done, in seconds of the worker's clock."""
+        return inf if self.deadline_s is None else self.arrived + self.deadline_s
+
+    def is_over(self, now: float) -> bool:
+        """Whether nobody waits for it any more."""
+        return self.cancelled or now >= self.deadline
+
     def next_tokens(self, n: int) -> Tokens[int]:
-        """Return the next `n` tokens to compute: of the prompt, or the one chosen last."""
-        return self.reply[-1:] if self.is_decoding else self.prompt[self.n_done : self.n_done + n]
+        """Return the next `n` tokens to compute: of the prompt, or the one chosen last and drafted ones."""
+        if not self.is_decoding:
+            return self.prompt[self.n_done : self.n_done + n]
+        drafted = self.lookup.draft(n - 1) if self.lookup else ()
+        return [*self.reply[-1:], *drafted]
+
+    def follow(self, others: Iterable[Sequence]) -> None:
+        """Wait for the one of these, all in mid-prefill, that is about to compute most of this prompt."""
+        commons = [(min(common_prefix(one.prompt, self.prompt), self.n_prompt - 1), one) for one in others]
+        n, leader = max(commons, key=lambda common: common[0], default=(0, None))
+        if n - self.n_done >= MIN_COMMON:
+            self.leader, self.n_common = leader, n
+
+    def follows(self) -> bool:
+        """Whether what comes next of its prompt is being computed for another sequence."""
+        leader = self.leader
+        return (
+            leader is not None
+            and leader.slot is not None
+            and leader.n_done < self.n_common
+            and self.n_done < self.n_common
+        )
 
     def mark(self, now: float) -> None:
         """Note the time of a token, an ending one included."""
@@ -77,6 +123,7 @@ class Sequence:
             ttft_s=max(0.0, self.first_token - self.arrived) if self.first_token else 0.0,
             prefill_tps=_rate(self.n_prompt - self.n_reused, self.first_token - self.admitted),
             decode_tps=_rate(len(self.reply) - 1, self.last_token - self.first_token),
+            n_drafted=self.n_drafted,
         )
 
 

@@ -23,6 +23,7 @@ class Slot:
         cells: the identity of the cell of each token.
         n_reserved: cells that its running sequence may come to need; 0 when idle.
         used: when it was last in use, as a count of uses.
+        n_hits: how often another sequence began with what it holds.
     """
 
     index: int
@@ -30,6 +31,7 @@ class Slot:
     cells: list[int] = field(default_factory=list)
     n_reserved: int = 0
     used: int = 0
+    n_hits: int = 0
 
     @property
     def is_idle(self) -> bool:
@@ -65,19 +67,61 @@ class Slots:
         idle = [slot for slot in self.slots if slot.is_idle]
         if not idle:
             return None
-        source, n_shared = self._longest(prompt)
+        source, n_shared = self._longest(prompt, self.slots)
         busy = self._union(slot for slot in self.slots if not slot.is_idle)
         kept = len(busy | set(source.cells[:n_shared]))
         if kept + self._growth() + n_reserved - n_shared > self._n_cells:
             return None
         target = self._target(source, n_shared, idle)
+        n_hits = source.n_hits + 1 if n_shared else 0
         if target is not source:
             self._copy(source, target, n_shared)
         self.truncate(target, n_shared)
+        target.n_hits = n_hits
+        if n_shared:
+            source.n_hits = n_hits
         target.n_reserved = n_reserved
         target.used = next(self._uses)
         self._make_room()
         return target
+
+    def catch_up(self, slot: Slot, prompt: Tokens[int]) -> int:
+        """Take over what another slot has come to hold of a prompt since; return how many tokens that was.
+
+        Two that ask with the same passages at the same time find nothing when they are placed.
+        """
+        if not self._can_trim:
+            return 0
+        n_own = len(slot.tokens)
+        ahead = [
+            other
+            for other in self.slots
+            if other.tokens[n_own : n_own + 1] == list(prompt[n_own : n_own + 1])
+        ]
+        source, n_shared = self._longest(prompt, ahead)
+        if n_shared <= n_own:
+            return 0
+        self._copy(source, slot, n_shared)
+        source.n_hits = slot.n_hits = source.n_hits + 1
+        return n_shared - n_own
+
+    def has_room(self, slot: Slot, n: int) -> bool:
+        """Whether a placed slot may hold `n` tokens for a moment without anything being dropped."""
+        others = self._union(other for other in self.slots if other is not slot)
+        promised = self._growth() - max(0, slot.n_reserved - len(slot.tokens))
+        return len(others) + promised + max(n, slot.n_reserved) <= self._n_cells
+
+    def fill(self, slot: Slot, tokens: Tokens[int], state: bytes) -> bool:
+        """Put a saved state of these tokens into a slot; False, and the slot is empty, when it does not fit."""
+        self.truncate(slot, 0)
+        if self._memory.set_state(slot.index, state):
+            self.extend(slot, tokens)
+        if self._memory.seq_pos_max(slot.index) == len(slot.tokens) - 1 and slot.tokens:
+            return True
+        self._memory.seq_rm(slot.index, -1, -1)
+        slot.tokens.clear()
+        slot.cells.clear()
+        return False
 
     def extend(self, slot: Slot, tokens: Tokens[int]) -> None:
         """Note tokens that a step put into the cache."""
@@ -90,7 +134,7 @@ class Slots:
             return
         if not (n and self._memory.seq_rm(slot.index, n, -1)):
             self._memory.seq_rm(slot.index, -1, -1)
-            n = 0
+            n = slot.n_hits = 0
         del slot.tokens[n:], slot.cells[n:]
 
     def reread(self, slot: Slot, tokens: Tokens[int]) -> None:
@@ -104,6 +148,10 @@ class Slots:
         slot.n_reserved = 0
         slot.used = next(self._uses)
 
+    def disagreeing(self) -> list[Slot]:
+        """Return the slots of which the cache itself says that they hold another number of tokens."""
+        return [slot for slot in self.slots if self._memory.seq_pos_max(slot.index) != len(slot.tokens) - 1]
+
     def drop_oldest(self) -> bool:
         """Empty the least recently used idle slot; False when there is none to empty."""
         idle = [slot for slot in self.slots if slot.is_idle and slot.tokens]
@@ -112,9 +160,9 @@ class Slots:
         self.truncate(min(idle, key=lambda slot: slot.used), 0)
         return True
 
-    def _longest(self, prompt: Tokens[int]) -> tuple[Slot, int]:
+    def _longest(self, prompt: Tokens[int], slots: list[Slot]) -> tuple[Slot, int]:
         best, n_best = self.slots[0], 0
-        for slot in self.slots:
+        for slot in slots:
             n = common_prefix(slot.tokens, prompt)
             n = min(n, len(prompt) - 1)
             if not self._can_trim and not (slot.is_idle and n == len(slot.tokens)):
@@ -151,7 +199,13 @@ class Slots:
 
 def common_prefix(a: Tokens[int], b: Tokens[int]) -> int:
     """Return how many tokens two sequences have in common from the start."""
-    n = min(len(a), len(b))
-    if a[:n] == b[:n]:
-        return n
-    return next((i for i in range(n) if a[i] != b[i]), n)
+    low, high = 0, min(len(a), len(b))
+    if a[:high] == b[:high]:
+        return high
+    while high - low > 1:  # a[:low] is common, a[:high] is not; slices are compared in C
+        middle = (low + high) // 2
+        if a[low:middle] == b[low:middle]:
+            low = middle
+        else:
+            high = middle
+    return low

@@ -19,7 +19,7 @@ from jinja2 import TemplateError
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from appliance.engine.request import Message
-from appliance.errors import EngineError
+from appliance.errors import ChatTemplateError, EngineError
 
 CHATML = (
     "{% for message in messages %}"
@@ -62,11 +62,11 @@ class ChatTemplate:
         """Return the prompt up to where the assistant speaks, in pieces.
 
         Raises:
-            EngineError: the template refuses these messages, or leaves one out.
+            ChatTemplateError: the template refuses these messages, or leaves one out.
         """
         try:
             return self._parts(messages)
-        except EngineError:
+        except ChatTemplateError:
             # Some templates (Gemma) know no system role: there it goes in front of the first question.
             folded = _fold_system(messages)
             if folded is None:
@@ -85,10 +85,10 @@ class ChatTemplate:
                 messages=standins, add_generation_prompt=True, tools=None, documents=None, **self._tokens
             )
         except Exception as error:  # whatever the template's code runs into
-            raise EngineError(f"the model's chat template refuses these messages: {error}") from error
+            raise ChatTemplateError(f"the model's chat template refuses these messages: {error}") from error
         for at, mark in enumerate(marks):
             if mark not in text:
-                raise EngineError(
+                raise ChatTemplateError(
                     f"the model's chat template leaves out message {at + 1} ({messages[at].role})"
                 )
         return _cut(text, key, messages)

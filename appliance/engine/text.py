@@ -20,6 +20,11 @@ class TextStream:
         self.text = ""
         self.stopped = False
 
+    @property
+    def n_read(self) -> int:
+        """Characters read so far, those held back included."""
+        return len(self.text) + len(self._held)
+
     def push(self, piece: bytes) -> str:
         """Take a token's bytes; return the text that is safe to show now."""
         return self._take(self._decoder.decode(piece))

@@ -17,13 +17,21 @@ from appliance.engine.request import (
     Done,
     Event,
     GenerateRequest,
+    Logprob,
     Message,
     Prefill,
     Queued,
     Sampling,
     Token,
 )
-from appliance.errors import EngineBusyError, EngineError, PromptTooLongError
+from appliance.errors import (
+    ChatTemplateError,
+    DeadlineError,
+    EngineBusyError,
+    EngineError,
+    PromptTooLongError,
+    SamplingError,
+)
 
 WireMessage = dict[str, Any]
 
@@ -45,6 +53,11 @@ class Channel:
         self._connection = connection
         self._incoming = connection.makefile("rb")
         self._sending = Lock()
+
+    def close(self) -> None:
+        """Hang up."""
+        self._incoming.close()
+        self._connection.close()
 
     def send(self, *messages: WireMessage) -> None:
         """Send messages in order, in one piece."""
@@ -84,23 +97,39 @@ def request_to_json(request: GenerateRequest) -> WireMessage:
 def request_from_json(data: WireMessage) -> GenerateRequest:
     """Return the request that `request_to_json` wrote."""
     sampling = data["sampling"]
+    tuples = {"stop": tuple(sampling["stop"]), "logit_bias": tuple(map(tuple, sampling["logit_bias"]))}
     return GenerateRequest(
         messages=tuple(Message(**message) for message in data["messages"]),
         max_tokens=data["max_tokens"],
-        sampling=Sampling(**sampling | {"stop": tuple(sampling["stop"])}),
+        sampling=Sampling(**sampling | tuples),
         user=data["user"],
+        deadline_s=data["deadline_s"],
     )
 
 
 def event_to_json(event: Event) -> WireMessage:
     """Return an event as plain data, its class under `event`."""
+    if isinstance(event, Token):  # by far the most frequent one: without asdict's deep copy
+        logprobs = {"logprobs": [_logprob_to_json(each) for each in event.logprobs]} if event.logprobs else {}
+        return {"event": "token", "text": event.text, **logprobs}
     return {"event": _EVENT_NAMES[type(event)], **asdict(event)}
 
 
 def event_from_json(data: WireMessage) -> Event:
     """Return the event that `event_to_json` wrote."""
     fields = {name: value for name, value in data.items() if name != "event"}
+    if "logprobs" in fields:
+        fields["logprobs"] = tuple(map(_logprob_from_json, fields["logprobs"]))
     return _EVENTS[data["event"]](**fields)
+
+
+def _logprob_to_json(logprob: Logprob) -> list[Any]:
+    return [logprob.piece.hex(), logprob.logprob, [_logprob_to_json(each) for each in logprob.top]]
+
+
+def _logprob_from_json(data: list[Any]) -> Logprob:
+    piece, logprob, top = data
+    return Logprob(bytes.fromhex(piece), logprob, tuple(map(_logprob_from_json, top)))
 
 
 def error_to_json(error: EngineError) -> WireMessage:
@@ -110,6 +139,12 @@ def error_to_json(error: EngineError) -> WireMessage:
             return {"error": "prompt_too_long", "numbers": [error.n_prompt, error.max_tokens, error.n_ctx]}
         case EngineBusyError():
             return {"error": "busy", "numbers": [error.n_waiting, error.retry_after_s]}
+        case DeadlineError():
+            return {"error": "deadline", "numbers": [error.deadline_s, error.n_decoded]}
+        case SamplingError():
+            return {"error": "sampling", "message": str(error)}
+        case ChatTemplateError():
+            return {"error": "template", "message": str(error)}
         case _:
             return {"error": "engine", "message": str(error)}
 
@@ -121,5 +156,11 @@ def error_from_json(data: WireMessage) -> EngineError:
             return PromptTooLongError(*data["numbers"])
         case "busy":
             return EngineBusyError(*data["numbers"])
+        case "deadline":
+            return DeadlineError(*data["numbers"])
+        case "sampling":
+            return SamplingError(data["message"])
+        case "template":
+            return ChatTemplateError(data["message"])
         case _:
             return EngineError(data["message"])

@@ -1,126 +1,72 @@
-"""The engine's child process: `python -m appliance.engine.worker FD`.
+"""The step loop around a model.
 
-The main thread computes steps. A second thread listens to the parent, renders and tokenises, so that a new
-question, a cancel or a count never waits behind a step. Queue and scheduler are shared under one lock, which
-is never held while the model computes; the cache is the main thread's alone.
+The main thread computes steps. A second one listens to the parent, so that a new question, a cancel or a count never
+waits behind a step; a third minds the deadlines. What they share lies on the desk; the cache is the main thread's
+alone.
 """
 
 from __future__ import annotations
 
-import ctypes
-import os
-import signal
-import socket
 import sys
-import traceback
 from collections.abc import Callable
-from threading import Condition, Thread
-from time import perf_counter
+from collections.abc import Sequence as Tokens
+from time import perf_counter, thread_time
 
 from appliance.engine import wire
-from appliance.engine.model import Chunk, Model, ModelLoadError, ModelSpec, Outcome
+from appliance.engine.desk import Desk
+from appliance.engine.listener import Listener
+from appliance.engine.model import Chunk, Model, Outcome
+from appliance.engine.outbox import Outbox
+from appliance.engine.prefixes import Prefixes
+from appliance.engine.recall import Recall
 from appliance.engine.replies import Replies
-from appliance.engine.request import Event, FinishReason, Prefill, Queued, Token
-from appliance.engine.sampling import chain
-from appliance.engine.scheduler import Limits, Scheduler, Work
+from appliance.engine.request import FinishReason, Prefill, Token
+from appliance.engine.scheduler import Limits, Work
 from appliance.engine.sequence import Sequence
 from appliance.engine.slots import Slot, Slots
-from appliance.engine.template import ChatTemplate, content_tokens, prompt_tokens
-from appliance.engine.text import TextStream
-from appliance.errors import EngineError
+from appliance.errors import DeadlineError, EngineError, SamplingError
 
-PR_SET_PDEATHSIG = 1  # linux/prctl.h
-EXIT_LOAD_FAILED = 3
+# A grammar that can be read in many ways doubles its time with each character: this ends it while it still can be.
+# Seconds of this thread's own time: a busy neighbour does not count.
+MAX_CHOICE_S = 1.0
 
 
 class Worker:
-    """The step loop around a model, and the listener beside it.
+    """The step loop around a model, and what its other two threads do.
+
+    Args:
+        prefixes: what earlier processes saved; None: nothing is.
 
     Raises:
         EngineError: the model's chat template cannot be used.
     """
 
     def __init__(
-        self, model: Model, channel: wire.Channel, limits: Limits, clock: Callable[[], float] = perf_counter
+        self,
+        model: Model,
+        channel: wire.Channel,
+        limits: Limits,
+        prefixes: Prefixes | None = None,
+        clock: Callable[[], float] = perf_counter,
     ) -> None:
         self._model = model
-        self._channel = channel
         self._clock = clock
-        self._scheduler = Scheduler(limits)
         self._slots = Slots(model.n_slots, model.n_ctx, model, model.can_trim)
-        self._template = ChatTemplate(model.chat_template, model.bos_text, model.eos_text)
+        self._desk = Desk(limits, self._slots, model.abort, clock)
+        self._scheduler = self._desk.scheduler
+        self._recall = Recall(self._slots, model, prefixes if model.can_trim else None)
         self._replies = Replies()
-        self._sequences: dict[int, Sequence] = {}
-        self._computing: list[Sequence] = []
-        self._changed = Condition()
-        self._stopping = False
-        self._outbox: list[wire.WireMessage] = []
-
-    # --- the listener's thread ---
+        drafts = limits.prompt_lookup and model.can_trim
+        self._listener = Listener(model, channel, self._desk, self._replies, drafts, clock)
+        self._outbox = Outbox(channel)
 
     def listen(self) -> None:
-        """Take the parent's messages until it says stop or is gone."""
-        try:
-            while (message := self._channel.receive()) is not None and message["kind"] != "stop":
-                self._answer(message)
-        finally:
-            with self._changed:
-                self._stopping = True
-                self._model.abort()
-                self._changed.notify()
+        """Take the parent's messages until it says stop or is gone. The second thread's whole life."""
+        self._listener.listen()
 
-    def _answer(self, message: wire.WireMessage) -> None:
-        try:
-            self._take(message)
-        except EngineError as error:
-            self._channel.send(_error(message["id"], error))
-        except Exception as error:
-            traceback.print_exc()
-            self._channel.send(_error(message["id"], EngineError(f"the engine failed on a request: {error}")))
-
-    def _take(self, message: wire.WireMessage) -> None:
-        match message["kind"]:
-            case "generate":
-                self._generate(message["id"], message["request"])
-            case "cancel":
-                self._cancel(message["id"])
-            case "count":
-                counts = [len(content_tokens(text, self._model)) for text in message["texts"]]
-                self._channel.send({"kind": "counts", "id": message["id"], "counts": counts})
-            case kind:
-                raise EngineError(f"the engine knows no message {kind!r}")
-
-    def _generate(self, number: int, data: wire.WireMessage) -> None:
-        arrived = self._clock()
-        request = wire.request_from_json(data)
-        parts = self._template.parts(request.messages)
-        sequence = Sequence(
-            id=number,
-            user=request.user,
-            prompt=prompt_tokens(parts, self._model, self._replies),
-            max_tokens=request.max_tokens,
-            sampling=request.sampling,
-            text=TextStream(request.sampling.stop),
-            arrived=arrived,
-        )
-        with self._changed:
-            self._scheduler.add(sequence)
-            self._sequences[number] = sequence
-            if self._scheduler.n_free <= 0:  # the main thread may be busy for a while: say so at once
-                self._channel.send(*self._queue_events())
-            self._changed.notify()
-
-    def _cancel(self, number: int) -> None:
-        with self._changed:
-            if (sequence := self._sequences.get(number)) is None:
-                return
-            sequence.cancelled = True
-            # A step that someone else needs is short enough to wait for; one that nobody needs is broken off.
-            if self._computing and all(other.cancelled for other in self._computing):
-                self._model.abort()
-            self._changed.notify()
-
-    # --- the main thread ---
+    def mind_deadlines(self) -> None:
+        """Break off steps that have become useless until told to stop. The third thread's whole life."""
+        self._desk.mind_deadlines()
 
     def run(self) -> None:
         """Compute steps until told to stop.
@@ -131,44 +77,79 @@ class Worker:
         while (work := self._decide()) is not None:
             started = self._clock()
             outcome = self._model.decode([self._chunk(item) for item in work])
-            with self._changed:
-                self._computing = []
+            with self._desk.changed:
+                self._desk.computing = []
                 if outcome is Outcome.DONE:
                     self._scheduler.record(work, self._clock() - started)
                 self._record(work, outcome)
-            self._flush()
+            self._outbox.flush()
 
     def _decide(self) -> list[Work] | None:
         """Return the next step, waiting for one if need be; None: stop."""
-        with self._changed:
-            while not self._stopping:
-                self._drop_cancelled()
+        with self._desk.changed:
+            while not self._desk.stopping:
+                self._drop_over()
                 for sequence in self._scheduler.admit(self._place):
-                    self._say(sequence, Prefill(sequence.n_done, sequence.n_prompt))
-                self._outbox += self._queue_events()
-                self._flush()
+                    self._outbox.say(sequence, Prefill(sequence.n_done, sequence.n_prompt))
+                self._share()
+                self._outbox.tell_waiting(self._scheduler)
+                self._outbox.flush()
                 if work := self._scheduler.schedule():
-                    self._computing = [item.sequence for item in work]
+                    self._desk.computing = [item.sequence for item in work]
                     self._model.clear_abort()
                     return work
-                self._changed.wait()
+                self._settle()
+                self._desk.changed.wait()
         return None
+
+    def _share(self) -> None:
+        """Let sequences in mid-prefill have what others of the same beginning have computed by now."""
+        prefilling = [sequence for sequence in self._scheduler.running if not sequence.is_decoding]
+        for at, sequence in enumerate(prefilling):
+            if n := self._slots.catch_up(self._slot(sequence), sequence.prompt):
+                sequence.n_done += n
+                sequence.n_reused += n
+                self._outbox.say(sequence, Prefill(sequence.n_done, sequence.n_prompt))
+            if not sequence.follows():
+                sequence.follow(prefilling[:at])
+
+    def leftovers(self) -> list[Slot]:
+        """Return the slots that are busy though nothing runs, or hold what the cache itself does not know of."""
+        busy = [slot for slot in self._slots.slots if not slot.is_idle and not self._scheduler.running]
+        return busy + [slot for slot in self._slots.disagreeing() if slot not in busy]
+
+    def _settle(self) -> None:
+        """Compare our books with the cache, now that nothing runs: what differs is a bug, and is dropped."""
+        for slot in self.leftovers():
+            print(f"slot {slot.index} is not what it should be: dropped", file=sys.stderr, flush=True)
+            self._slots.truncate(slot, 0)
+            self._slots.release(slot)
 
     def _place(self, sequence: Sequence) -> bool:
         slot = self._slots.place(sequence.prompt, sequence.n_reserved)
         if slot is None:
             return False
+        self._recall.fill(slot, sequence.prompt)
         sequence.slot = slot.index
         sequence.n_done = sequence.n_reused = len(slot.tokens)
         sequence.admitted = self._clock()
-        sequence.sampler = self._model.sampler(chain(sequence.sampling))
         return True
+
+    def save(self) -> None:
+        """Write down the prefixes that were used most, for the next process. Call it after `run`."""
+        self._recall.save()
 
     def _chunk(self, work: Work) -> Chunk:
         sequence = work.sequence
         tokens = sequence.next_tokens(work.n_tokens)
         ends_prompt = work.n_tokens == sequence.n_prompt_left
-        return Chunk(self._slot(sequence).index, sequence.n_done, tokens, work.is_decode or ends_prompt)
+        return Chunk(
+            self._slot(sequence).index,
+            sequence.n_done,
+            tokens,
+            wants_logits=work.is_decode or ends_prompt,
+            is_drafted=work.is_decode and work.n_tokens > 1,
+        )
 
     def _slot(self, sequence: Sequence) -> Slot:
         assert sequence.slot is not None, "running without a slot"
@@ -182,126 +163,101 @@ class Worker:
                 self._reread(work)
             case Outcome.NO_ROOM if not self._slots.drop_oldest():
                 # Only a fragmented or over-promised cache gets here: the last one in gives its cells back.
-                sequence = self._scheduler.running[-1]
-                self._end(sequence)
-                self._outbox.append(
-                    _error(sequence.id, EngineError("no room left in the KV cache: ask again"))
+                self._fail(
+                    self._scheduler.running[-1], EngineError("no room left in the KV cache: ask again")
                 )
 
     def _advance(self, work: list[Work]) -> None:
-        position = -1
+        position = 0
         for item in work:
             sequence = item.sequence
-            position += item.n_tokens
-            self._slots.extend(self._slot(sequence), sequence.next_tokens(item.n_tokens))
+            computed = sequence.next_tokens(item.n_tokens)
+            self._slots.extend(self._slot(sequence), computed)
             sequence.n_done += item.n_tokens
+            position += item.n_tokens
             if not item.is_decode:
-                self._say(sequence, Prefill(sequence.n_done, sequence.n_prompt))
+                self._outbox.say(sequence, Prefill(sequence.n_done, sequence.n_prompt))
             if sequence.is_decoding and not sequence.cancelled:
-                assert sequence.sampler is not None, "running without a sampler"
-                self._choose(sequence, sequence.sampler.sample(position))
+                drafted = computed[1:] if item.is_decode else ()
+                self._verify(sequence, drafted, position - 1 - len(drafted))
 
-    def _choose(self, sequence: Sequence, token: int) -> None:
+    def _verify(self, sequence: Sequence, drafted: Tokens[int], position: int) -> None:
+        """Choose the token after batch position `position`, and on as long as it is the one that was drafted."""
+        slot, n_done = self._slot(sequence), sequence.n_done
+        for n_right in range(len(drafted) + 1):
+            self._choose(sequence, position + n_right)
+            if sequence.slot is None or drafted[n_right : n_right + 1] != sequence.reply[-1:]:
+                break
+            sequence.n_drafted += 1
+        if n_wrong := len(drafted) - n_right:
+            sequence.n_done = n_done - n_wrong
+            self._slots.truncate(slot, sequence.n_done)
+
+    def _choose(self, sequence: Sequence, index: int) -> None:
+        assert sequence.sampler is not None, "running without a sampler"
+        started = thread_time()
+        token = sequence.sampler.sample(index)
+        seconds = thread_time() - started
         sequence.mark(self._clock())
-        if token in self._model.eog:
+        if token is None or token in self._model.eog:
             self._finish(sequence, "stop")
             return
+        if seconds > MAX_CHOICE_S:
+            ways = f"grammar: {seconds:.1f} s for one token: the answer can be read in too many ways"
+            self._fail(sequence, SamplingError(ways))
+            return
         sequence.reply.append(token)
-        self._show(sequence, sequence.text.push(self._model.piece(token)))
+        if sequence.lookup is not None:
+            sequence.lookup.push(token)
+        start = sequence.text.n_read
+        shown = sequence.text.push(self._model.piece(token))
+        if sequence.trail is not None:
+            logprob = self._model.logprob(index, token, sequence.sampling.logprobs or 0)
+            sequence.trail.add(start, sequence.text.n_read, logprob)
+        self._outbox.show(sequence, shown)
         if sequence.text.stopped:
             self._finish(sequence, "stop")
         elif len(sequence.reply) >= sequence.max_tokens:
             self._finish(sequence, "length")
 
     def _reread(self, work: list[Work]) -> None:
-        """Note what a broken-off step left in the cache. Nobody goes on from there: all were cancelled."""
+        """Note what a broken-off step left in the cache, so that whoever is not over goes on from there."""
         for item in work:
-            slot = self._slot(item.sequence)
-            self._slots.reread(slot, item.sequence.next_tokens(item.n_tokens))
-            item.sequence.n_done = len(slot.tokens)
+            sequence, slot = item.sequence, self._slot(item.sequence)
+            self._slots.reread(slot, sequence.next_tokens(item.n_tokens))
+            # Logits of the last prompt token, or of the last chosen one, are still needed.
+            self._slots.truncate(slot, sequence.n_done if item.is_decode else sequence.n_prompt - 1)
+            sequence.n_done = len(slot.tokens)
 
-    def _drop_cancelled(self) -> None:
-        for sequence in [s for s in self._sequences.values() if s.cancelled]:
-            self._finish(sequence, "cancelled")
+    def _drop_over(self) -> None:
+        now = self._clock()
+        for sequence in [one for one in self._desk.sequences.values() if one.is_over(now)]:
+            if sequence.cancelled:
+                self._finish(sequence, "cancelled")
+            else:
+                self._fail(sequence, DeadlineError(sequence.deadline_s or 0.0, len(sequence.reply)))
+
+    def _fail(self, sequence: Sequence, error: EngineError) -> None:
+        self._end(sequence)
+        self._outbox.fail(sequence.id, error)
 
     def _finish(self, sequence: Sequence, reason: FinishReason) -> None:
-        self._show(sequence, sequence.text.finish())
+        self._outbox.show(sequence, sequence.text.finish())
+        if sequence.trail is not None and not sequence.text.stopped and (rest := sequence.trail.rest()):
+            self._outbox.say(sequence, Token("", rest))
         if sequence.text.text.encode() == b"".join(map(self._model.piece, sequence.reply)):
             self._replies.remember(sequence.text.text, sequence.reply)
         if sequence.slot is not None:
             self._scheduler.record_answer(self._clock() - sequence.admitted)
-        self._say(sequence, sequence.done(reason))
+        self._outbox.say(sequence, sequence.done(reason))
         self._end(sequence)
 
     def _end(self, sequence: Sequence) -> None:
         """Give back what a sequence held; its tokens stay in the slot."""
         self._scheduler.remove(sequence)
-        del self._sequences[sequence.id]
+        del self._desk.sequences[sequence.id]
         if sequence.slot is not None:
             self._slots.release(self._slot(sequence))
+            sequence.slot = None
         if sequence.sampler is not None:
             sequence.sampler.close()
-
-    # --- what the parent hears ---
-
-    def _show(self, sequence: Sequence, text: str) -> None:
-        if text:
-            self._say(sequence, Token(text))
-
-    def _say(self, sequence: Sequence, event: Event) -> None:
-        self._outbox.append(_event(sequence, event))
-
-    def _queue_events(self) -> list[wire.WireMessage]:
-        return [_event(sequence, Queued(position)) for sequence, position in self._scheduler.moved()]
-
-    def _flush(self) -> None:
-        outbox, self._outbox = self._outbox, []
-        self._channel.send(*outbox)
-
-
-def _event(sequence: Sequence, event: Event) -> wire.WireMessage:
-    return {"kind": "event", "id": sequence.id, **wire.event_to_json(event)}
-
-
-def _error(number: int, error: EngineError) -> wire.WireMessage:
-    return {"kind": "error", "id": number, **wire.error_to_json(error)}
-
-
-def serve(channel: wire.Channel) -> int:
-    """Load the model that the first message names, answer until the parent stops us; return the exit code."""
-    from appliance.engine import llama  # loads libllama and libgomp: not before the process is told to
-
-    channel.send({"kind": "hello", "gpu": llama.supports_gpu()})
-    if (order := channel.receive()) is None or order["kind"] != "load":
-        return 0
-    spec = ModelSpec(**order["model"])
-    try:
-        model = llama.Llama(spec)
-        limits = Limits(max_context=model.max_context, **order["limits"])
-        worker = Worker(model, channel, limits)
-    except (ModelLoadError, EngineError) as error:
-        channel.send({"kind": "failed", "reason": str(error)})
-        return EXIT_LOAD_FAILED
-    channel.send({"kind": "ready", "device": model.device, "n_ctx": model.n_ctx})
-    Thread(target=worker.listen, name="listener", daemon=True).start()
-    worker.run()
-    return 0
-
-
-def _die_with_parent() -> None:
-    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    signal.signal(
-        signal.SIGINT, signal.SIG_IGN
-    )  # Ctrl-C in a terminal is meant for the daemon, which tells us
-
-
-def main() -> None:
-    """Run the child process."""
-    _die_with_parent()
-    code = serve(wire.Channel(socket.socket(fileno=int(sys.argv[1]))))
-    sys.stderr.flush()
-    os._exit(code)  # llama.cpp's own teardown has nothing left to save, and may crash
-
-
-if __name__ == "__main__":
-    main()

@@ -61,7 +61,7 @@ def test_a_killed_daemon_takes_its_children_along_and_goes_on_where_it_was(own_d
     own_daemon.start()
     own_daemon.until(lambda status: 0 < status.ingest.counts.get("ready", 0) < 8)
     pid = own_daemon.pid
-    below = children(pid, "appliance.engine.worker") + children(pid, "ingest.parse_server")
+    below = children(pid, "appliance.engine.serve") + children(pid, "ingest.parse_server")
     assert len(below) == 2
     own_daemon.kill()
     own_daemon.start()

@@ -98,7 +98,7 @@ def test_the_running_daemon_has_not_loaded_torch_and_never_inference_beside_the_
     assert "onnxruntime" in mapped
     assert "torch" not in mapped
     assert "llama" not in mapped
-    (engine,) = children(daemon.pid, "appliance.engine.worker")
+    (engine,) = children(daemon.pid, "appliance.engine.serve")
     assert "llama" in Path(f"/proc/{engine}/maps").read_text()
 
 

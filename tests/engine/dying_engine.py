@@ -1,7 +1,9 @@
 """An engine's child that dies on cue: `python dying_engine.py LIVES FOLDER FD`.
 
 LIVES is a comma-separated list of what each process started in FOLDER does in turn, the last for all that follow:
-`load` dies while loading, `refuse` says why it cannot load, `serve` answers and dies by SIGABRT when asked to "die".
+`load` dies while loading, `gpu` does so if it is to use a GPU and else serves, `refuse` says why it cannot load,
+`serve` answers and dies by SIGABRT when asked to "die". Its devices are those of FOLDER/devices.json, a list for each
+life and the last for all that follow; without that file it has one large card.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ import os
 import socket
 import sys
 from pathlib import Path
+from typing import Any
 
 from appliance.engine import wire
 
@@ -20,13 +23,17 @@ def main() -> None:
     channel = wire.Channel(socket.socket(fileno=int(sys.argv[3])))
     number = len(list(folder.glob("life*")))
     life = lives[min(number, len(lives) - 1)]
-    channel.send({"kind": "hello", "gpu": True})
+    hidden = os.environ.get("CUDA_VISIBLE_DEVICES") == ""
+    channel.send({"kind": "hello", "devices": [] if hidden else devices(folder, number)})
     order = channel.receive()
     assert order is not None
     wanted = ("CUDA_VISIBLE_DEVICES", "GOMP_SPINCOUNT", "OMP_WAIT_POLICY")
-    note = {"order": order, "environment": {name: os.environ.get(name) for name in wanted}}
+    environment = {name: os.environ.get(name) for name in wanted}
+    note = {"order": order, "environment": environment, "cpus": sorted(os.sched_getaffinity(0))}
     (folder / f"life{number}").write_text(json.dumps(note))
-    if life == "load":
+    if order["kind"] == "stop":
+        return
+    if life == "load" or (life == "gpu" and order["model"]["n_gpu_layers"]):
         print("ggml_cuda: out of memory", file=sys.stderr, flush=True)
         os.abort()
     if life == "refuse":
@@ -34,6 +41,22 @@ def main() -> None:
         sys.exit(3)
     channel.send({"kind": "ready", "device": "scripted", "n_ctx": 100})
     serve(channel)
+
+
+def devices(folder: Path, number: int) -> list[dict[str, Any]]:
+    file = folder / "devices.json"
+    if not file.exists():
+        return [card(64 * 1024**3)]
+    lists: list[list[dict[str, Any]]] = json.loads(file.read_text())
+    return lists[min(number, len(lists) - 1)]
+
+
+def card(n_bytes: int, index: int = 1) -> dict[str, Any]:
+    """A GPU with so many bytes free, as a child reports it."""
+    return {
+        "index": index, "name": f"CUDA{index - 1}", "description": "a card", "kind": "gpu",
+        "free_bytes": n_bytes, "total_bytes": n_bytes,
+    }  # fmt: skip
 
 
 def serve(channel: wire.Channel) -> None:

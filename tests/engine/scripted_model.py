@@ -6,12 +6,15 @@ sequence, so an answer comes out right only if the cache was kept right.
 
 from __future__ import annotations
 
+import json
 import time
 import zlib
 from collections.abc import Callable, Sequence
 from threading import Event
+from typing import Any
 
 from appliance.engine.model import Chunk, Outcome
+from appliance.engine.request import Logprob
 from appliance.engine.sampling import Stage
 
 START, END = 256, 257
@@ -64,6 +67,7 @@ class ScriptedModel:
     control = CONTROL
     eog = frozenset({END})
     device = "scripted"
+    state_key = "scripted"
 
     def __init__(
         self, answer: Callable[[Sequence[int]], int] = letters, n_ctx: int = 1000, n_slots: int = 8
@@ -99,8 +103,15 @@ class ScriptedModel:
     def piece(self, token: int) -> bytes:
         return b"" if token in CONTROL else bytes([token])
 
-    def sampler(self, stages: Sequence[Stage]) -> ScriptedSampler:
+    def sampler(self, stages: Sequence[Stage], grammar: str = "") -> ScriptedSampler:
         return ScriptedSampler(self)
+
+    def logprob(self, index: int, token: int, n_top: int) -> Logprob:
+        top = tuple(Logprob(bytes([ord("a") + at]), -1.0 - at) for at in range(n_top))
+        return Logprob(self.piece(token), -0.5, top)
+
+    def grammar_of(self, schema: dict[str, Any]) -> str:
+        return 'root ::= "{}"'
 
     def decode(self, chunks: Sequence[Chunk]) -> Outcome:
         self.entered.set()
@@ -123,9 +134,10 @@ class ScriptedModel:
             for token in chunk.tokens:
                 lane.append((self._n_cells, token))
                 self._n_cells += 1
+            tokens = [token for _, token in lane]
+            for n_after in range(len(chunk.tokens)) if chunk.is_drafted else (0,) * chunk.wants_logits:
+                self.outputs[index + len(chunk.tokens) - n_after] = tokens[: len(tokens) - n_after]
             index += len(chunk.tokens)
-            if chunk.wants_logits:
-                self.outputs[index] = [token for _, token in lane]
         return Outcome.DONE
 
     def seq_rm(self, slot: int, start: int, end: int) -> bool:
@@ -138,6 +150,18 @@ class ScriptedModel:
     def seq_cp(self, source: int, target: int, end: int) -> None:
         assert not self.lanes[target], "llama.cpp would mix the two sequences"
         self.lanes[target] = self.lanes[source][:end]
+
+    def state(self, slot: int) -> bytes:
+        return bytes(json.dumps([token for _, token in self.lanes[slot]]), "ascii")
+
+    def set_state(self, slot: int, state: bytes) -> bool:
+        assert not self.lanes[slot], "llama.cpp would leave the old cells to the slot"
+        tokens = json.loads(state)
+        if self.n_used + len(tokens) > self.n_ctx:
+            return False
+        self.lanes[slot] = [(self._n_cells + at, token) for at, token in enumerate(tokens)]
+        self._n_cells += len(tokens)
+        return True
 
     def seq_pos_max(self, slot: int) -> int:
         return len(self.lanes[slot]) - 1

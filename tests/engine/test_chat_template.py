@@ -5,7 +5,7 @@ import pytest
 from appliance.engine.replies import Replies
 from appliance.engine.request import Message
 from appliance.engine.template import ChatTemplate, content_tokens, prompt_tokens
-from appliance.errors import EngineError
+from appliance.errors import ChatTemplateError, EngineError
 from tests.engine.scripted_model import END, START, ScriptedModel
 
 STRIPS = (
@@ -46,12 +46,12 @@ def test_system_goes_before_the_question_where_the_template_knows_no_system_role
 
 
 def test_refusal_of_the_template_is_told() -> None:
-    with pytest.raises(EngineError, match="chat template refuses these messages: no system role"):
+    with pytest.raises(ChatTemplateError, match="chat template refuses these messages: no system role"):
         text(NO_SYSTEM, ("system", "alone"))
 
 
 def test_message_that_the_template_leaves_out_is_an_error_and_not_silence() -> None:
-    with pytest.raises(EngineError, match=r"leaves out message 1 \(user\)"):
+    with pytest.raises(ChatTemplateError, match=r"leaves out message 1 \(user\)"):
         text(ONLY_LAST, ("user", "first"), ("assistant", "yes"), ("user", "second"))
 
 
@@ -61,7 +61,7 @@ def test_damaged_template_is_told() -> None:
 
 
 def test_template_has_no_way_out_of_its_sandbox() -> None:
-    with pytest.raises(EngineError, match="refuses"):
+    with pytest.raises(ChatTemplateError, match="refuses"):
         text("{{ messages.__class__.__mro__[1].__subclasses__() }}", ("user", "x"))
 
 

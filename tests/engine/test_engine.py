@@ -123,7 +123,10 @@ async def test_closing_the_stream_frees_the_slot_within_a_step(
         while not isinstance(await anext(stream), Token):
             pass
     waiting = engine.generate(request(STORY, max_tokens=4))
-    assert await anext(waiting) == Queued(1)
+    queued = await anext(waiting)
+    assert isinstance(queued, Queued)
+    assert queued.position == 1
+    assert queued.wait_s > 0
     await streams[0].aclose()
     events = [event async for event in waiting]
     assert isinstance(events[-1], Done)

@@ -4,6 +4,7 @@ import random
 
 import pytest
 
+from appliance.engine.lookup import Lookup
 from appliance.engine.pace import MIN_CHUNK
 from appliance.engine.scheduler import Limits, Scheduler, Work
 from appliance.engine.sequence import Sequence
@@ -43,14 +44,18 @@ def shares(work: list[Work]) -> list[tuple[int, int, bool]]:
     ("sequences", "expected"),
     [
         ([], []),
-        # Nobody reads: prompts take the whole batch, in order of admission.
+        # Nobody reads: prompts take the whole batch.
         ([(1, 20, 0)], [(1, 20, False)]),
         ([(1, 100, 0)], [(1, 64, False)]),
         ([(1, 100, 64)], [(1, 36, False)]),
         ([(1, 40, 0), (2, 40, 0), (3, 40, 0)], [(1, 40, False), (2, 24, False)]),
-        # Someone reads: the decode comes first, and prompts get (150 - 23) / 4.5 tokens.
-        ([(1, 100, 0), (2, 10, 10)], [(2, 1, True), (1, 28, False)]),
-        ([(1, 20, 0), (2, 10, 10), (3, 30, 0)], [(2, 1, True), (1, 20, False), (3, 8, False)]),
+        # The one that is done soonest comes first, but a quarter is the oldest's.
+        ([(1, 400, 0), (2, 20, 0), (3, 90, 60)], [(1, 16, False), (2, 20, False), (3, 28, False)]),
+        ([(1, 400, 0), (2, 20, 0)], [(1, 44, False), (2, 20, False)]),
+        ([(1, 400, 395), (2, 400, 0)], [(1, 5, False), (2, 59, False)]),
+        # Someone reads: the decode comes first, and the step takes 25 tokens in all.
+        ([(1, 100, 0), (2, 10, 10)], [(2, 1, True), (1, 24, False)]),
+        ([(1, 20, 0), (2, 10, 10), (3, 30, 0)], [(2, 1, True), (1, 20, False), (3, 4, False)]),
         ([(1, 10, 10), (2, 10, 12)], [(1, 1, True), (2, 1, True)]),
     ],
 )
@@ -71,6 +76,87 @@ def test_slow_steps_shrink_prompt_chunks_while_someone_reads_but_not_otherwise()
     assert shares(scheduler.schedule()) == [(1, 1, True), (2, MIN_CHUNK, False)]
     scheduler.remove(reader)
     assert shares(scheduler.schedule()) == [(2, 64, False)]
+
+
+def test_short_question_does_not_wait_behind_a_long_prompt_and_the_long_one_gets_on() -> None:
+    scheduler = Scheduler(limits(n_batch=512, max_context=9000))
+    reader, long = sequence(0, 1, n_done=1), sequence(1, 4000)
+    running(scheduler, reader, long)
+    n_steps, short = 0, sequence(2, 60)
+    running(scheduler, short)
+    while not short.is_decoding:
+        n_steps += 1
+        for item in scheduler.schedule():
+            item.sequence.n_done += 0 if item.is_decode else item.n_tokens
+    assert n_steps <= 4  # 18 of 24 tokens a step
+    assert long.n_done >= 6 * (n_steps - 1)
+
+
+def test_one_that_follows_waits_for_its_leader_and_goes_on_by_itself_when_that_is_gone() -> None:
+    scheduler = Scheduler(limits())
+    leader, follower = sequence(1, 200), sequence(2, 200)
+    running(scheduler, leader, follower)
+    leader.slot, follower.slot = 0, 1
+    follower.follow([leader])
+    assert (follower.leader, follower.n_common) == (leader, 199)
+    assert shares(scheduler.schedule()) == [(1, 64, False)]
+    leader.n_done = 199
+    assert [item.sequence for item in scheduler.schedule()] == [leader, follower]
+    leader.n_done = 64
+    scheduler.remove(leader)
+    leader.slot = None
+    assert shares(scheduler.schedule()) == [(2, 64, False)]
+
+
+def test_little_in_common_is_not_waited_for() -> None:
+    leader, follower = sequence(1, 200), sequence(2, 200)
+    follower.prompt = [0] * 20 + [1] * 180
+    follower.follow([leader])
+    assert follower.leader is None
+
+
+def quoting(number: int) -> Sequence:
+    """Return a sequence in the middle of a quotation."""
+    one = sequence(number, 30, n_done=41, max_tokens=50)
+    one.lookup = Lookup(range(30))
+    one.reply = list(range(5, 17))
+    for token in one.reply:
+        one.lookup.push(token)
+    return one
+
+
+def test_drafts_are_made_for_few_readers_where_they_pay_and_not_while_a_prompt_waits() -> None:
+    scheduler = Scheduler(limits())
+    one, two = quoting(1), quoting(2)
+    running(scheduler, one)
+    [work] = scheduler.schedule()
+    assert work.is_decode
+    assert work.n_tokens > 2
+    assert one.next_tokens(work.n_tokens) == list(range(16, 16 + work.n_tokens))
+    running(scheduler, two)
+    assert all(item.n_tokens > 1 for item in scheduler.schedule())
+    newcomer = sequence(3, 200)
+    running(scheduler, newcomer)
+    assert shares(scheduler.schedule())[:2] == [(1, 1, True), (2, 1, True)]
+    newcomer.n_done = 200
+    assert shares(scheduler.schedule()) == [(1, 1, True), (2, 1, True), (3, 1, True)]
+
+
+def test_draft_never_leaves_the_cells_that_were_promised() -> None:
+    scheduler = Scheduler(limits())
+    one = quoting(1)
+    running(scheduler, one)
+    for max_tokens in (12, 13, 14):
+        one.max_tokens = max_tokens
+        [work] = scheduler.schedule()
+        assert one.n_done + work.n_tokens <= one.n_reserved
+
+
+def test_wait_is_guessed_from_answers_and_places() -> None:
+    scheduler = Scheduler(limits(max_sequences=2))
+    for _ in range(50):
+        scheduler.record_answer(20.0)
+    assert [round(scheduler.wait_s(position)) for position in (1, 2, 4)] == [10, 20, 40]
 
 
 def test_prompt_that_can_never_fit_is_refused_with_the_numbers() -> None:

@@ -106,6 +106,68 @@ def test_request_waits_when_every_slot_is_busy() -> None:
     assert slots.place([1, 2, 3], 4) is None
 
 
+def test_slot_catches_up_with_what_another_has_computed_since() -> None:
+    slots, model = cache()
+    prompt = [1, 2, 3, 4, 5, 6, 7, 8]
+    first, second = slots.place(prompt, 10), slots.place([*prompt[:6], 9, 9], 10)
+    assert first is not None
+    assert second is not None
+    compute(slots, model, second, [1, 2])
+    assert slots.catch_up(first, prompt) == 2
+    compute(slots, model, first, [3, 4, 5, 6, 7])
+    assert slots.catch_up(second, [*prompt[:6], 9, 9]) == 4
+    assert slots.catch_up(second, [*prompt[:6], 9, 9]) == 0
+    assert second.tokens == [1, 2, 3, 4, 5, 6]
+    assert slots.n_used == model.n_used == 7
+    assert agree(slots, model)
+
+
+def test_catching_up_leaves_the_last_token_of_a_prompt_to_compute() -> None:
+    slots, model = cache()
+    hold(slots, model, [1, 2, 3, 4])
+    slot = slots.place([9, 9], 4)
+    assert slot is not None
+    assert slots.catch_up(slot, [1, 2, 3, 4]) == 3
+
+
+def test_slot_that_the_cache_tells_otherwise_of_is_found() -> None:
+    slots, model = cache()
+    first, second = hold(slots, model, [1, 2, 3]), hold(slots, model, [5, 6, 7])
+    assert slots.disagreeing() == []
+    model.seq_rm(second.index, 2, -1)
+    assert slots.disagreeing() == [second]
+    slots.truncate(second, 0)
+    assert first.tokens == [1, 2, 3]
+    assert agree(slots, model)
+
+
+def test_saved_state_fills_a_slot_and_one_that_does_not_fit_leaves_it_empty() -> None:
+    slots, model = cache(n_cells=20)
+    old = hold(slots, model, [1, 2, 3, 4, 5])
+    state = model.state(old.index)
+    new = slots.place([9, 9, 9], 8)
+    assert new is not None
+    assert slots.has_room(new, 15)
+    assert not slots.has_room(new, 16)
+    assert slots.fill(new, [1, 2, 3, 4, 5], state)
+    assert agree(slots, model)
+    slots.truncate(new, 2)
+    assert not slots.fill(new, [0] * 30, b"[" + b"0," * 29 + b"0]")
+    assert new.tokens == []
+    assert agree(slots, model)
+
+
+def test_what_others_began_with_counts() -> None:
+    slots, model = cache()
+    slots.release(hold(slots, model, [1, 2, 3, 4]))
+    slots.release(hold(slots, model, [7, 8, 9]))
+    for end in (5, 6):
+        slots.release(hold(slots, model, [1, 2, 3, 4, end]))
+    hits = {tuple(slot.tokens): slot.n_hits for slot in slots.slots}
+    assert hits[(7, 8, 9)] == 0
+    assert max(n for tokens, n in hits.items() if tokens[:4] == (1, 2, 3, 4)) == 2
+
+
 def test_broken_off_step_is_read_back_from_the_cache() -> None:
     slots, model = cache()
     slot = hold(slots, model, [1, 2, 3], n_reserved=10)

@@ -6,16 +6,38 @@ import socket
 import pytest
 
 from appliance.engine import wire
-from appliance.engine.request import Done, Event, GenerateRequest, Message, Prefill, Queued, Sampling, Token
-from appliance.errors import EngineBusyError, EngineError, PromptTooLongError
+from appliance.engine.request import (
+    Done,
+    Event,
+    GenerateRequest,
+    Logprob,
+    Message,
+    Prefill,
+    Queued,
+    Sampling,
+    Token,
+)
+from appliance.errors import (
+    ChatTemplateError,
+    DeadlineError,
+    EngineBusyError,
+    EngineError,
+    PromptTooLongError,
+    SamplingError,
+)
+
+HALVES = (Logprob(b"\xc3", -0.5, (Logprob(b"\xc3", -0.5), Logprob(b" e", -1.5))), Logprob(b"\xa9", 0.0))
 
 
 def test_request_survives_the_wire() -> None:
     request = GenerateRequest(
         (Message("system", "short"), Message("user", "Wie groß?\ud800")),
         max_tokens=7,
-        sampling=Sampling(temperature=0.5, seed=3, stop=("\n", "User:")),
+        sampling=Sampling(
+            temperature=0.5, seed=3, stop=("\n", "User:"), logit_bias=((7, -100.0),), logprobs=2
+        ),
         user="1000",
+        deadline_s=2.5,
     )
     left, right = socket.socketpair()
     with left, right:
@@ -27,7 +49,13 @@ def test_request_survives_the_wire() -> None:
 
 @pytest.mark.parametrize(
     "event",
-    [Queued(3), Prefill(10, 20), Token("naïve 😀"), Done("stop", 20, 10, 5, 0.5, 250.0, 40.0)],
+    [
+        Queued(3),
+        Prefill(10, 20),
+        Token("naïve 😀"),
+        Token("é", HALVES),
+        Done("stop", 20, 10, 5, 0.5, 250.0, 40.0),
+    ],
 )
 def test_event_survives_the_wire(event: Event) -> None:
     assert wire.event_from_json(wire.event_to_json(event)) == event
@@ -35,7 +63,14 @@ def test_event_survives_the_wire(event: Event) -> None:
 
 @pytest.mark.parametrize(
     "error",
-    [PromptTooLongError(5210, 400, 4096), EngineBusyError(32, 12.5), EngineError("the template refuses")],
+    [
+        PromptTooLongError(5210, 400, 4096),
+        EngineBusyError(32, 12.5),
+        DeadlineError(2.5, 7),
+        EngineError("lost"),
+        SamplingError("no root"),
+        ChatTemplateError("roles must alternate"),
+    ],
 )
 def test_error_survives_the_wire_with_its_numbers(error: EngineError) -> None:
     copy = wire.error_from_json(wire.error_to_json(error))

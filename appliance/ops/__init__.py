@@ -1,0 +1,1 @@
+"""What an administrator runs beside the daemon: measuring, tuning. Nothing here serves anyone."""
