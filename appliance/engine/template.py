@@ -85,8 +85,6 @@ class ChatTemplate:
                 messages=standins, add_generation_prompt=True, tools=None, documents=None, **self._tokens
             )
         except Exception as error:  # whatever the template's code runs into
-            # Jinja rewrites tracebacks into a circle, which would hold on to all that the callers hold.
-            error.with_traceback(None)
             raise ChatTemplateError(f"the model's chat template refuses these messages: {error}") from error
         for at, mark in enumerate(marks):
             if mark not in text:

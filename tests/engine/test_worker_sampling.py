@@ -7,7 +7,7 @@ from typing import Any
 
 from appliance.engine import wire
 from appliance.engine.request import Done, GenerateRequest, Logprob, Message, Sampling, Token
-from appliance.errors import ChatTemplateError, PromptTooLongError, SamplingError
+from appliance.errors import PromptTooLongError, SamplingError
 from tests.engine.scripted_model import ScriptedModel, saying
 from tests.engine.test_worker import Parent, worker
 
@@ -61,12 +61,3 @@ def test_refused_requests_leave_no_sampler_behind() -> None:
         ask(parent, 3, Sampling(grammar='root ::= "a"'), max_tokens=5000)
         parent.hear(3, PromptTooLongError)
     assert model.n_open_samplers == 0
-
-
-def test_template_that_refuses_the_messages_is_told_as_that() -> None:
-    model = ScriptedModel()
-    model.chat_template = "{{ raise_exception('roles must alternate') }}"  # type: ignore[assignment]
-    with worker(model) as parent:
-        ask(parent, 1, Sampling())
-        [error] = parent.hear(1, ChatTemplateError)
-    assert "roles must alternate" in str(error)
