@@ -208,7 +208,10 @@ def _sampling(body: ChatRequest) -> Sampling:
 def _schema(format: PlainFormat | SchemaFormat) -> str:
     match format:
         case SchemaFormat(json_schema=named):
-            return json.dumps(named.document)
+            try:
+                return json.dumps(named.document)
+            except RecursionError:
+                raise UnsupportedRequestError("response_format: the schema is nested too deeply") from None
         case PlainFormat(type="json_object"):
             return '{"type": "object"}'
         case _:

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from appliance.engine.text import TextStream
 
@@ -42,3 +44,22 @@ def test_nothing_comes_out_after_a_stop() -> None:
     assert stream.push(b"more") == ""
     assert stream.finish() == ""
     assert stream.text == "fine "
+
+
+@given(
+    text=st.text(alphabet="ab\né😀", max_size=40),
+    stop=st.text(alphabet="ab\né😀", min_size=1, max_size=4),
+    cuts=st.lists(st.integers(1, 6), min_size=1),
+)
+def test_wherever_tokens_cut_the_bytes_the_stop_is_found_and_never_begun(
+    text: str, stop: str, cuts: list[int]
+) -> None:
+    stream, data, shown, at = TextStream((stop,)), text.encode(), "", 0
+    expected, found, _ = text.partition(stop)
+    while data and not stream.stopped:
+        n = cuts[at % len(cuts)]
+        shown += stream.push(data[:n])
+        data, at = data[n:], at + 1
+        assert expected.startswith(shown)
+    assert shown + stream.finish() == expected
+    assert stream.stopped == bool(found)
