@@ -83,7 +83,7 @@ class EngineSettings(_Section):
         "quota allow. Set it to leave cores to other programs.",
     )  # fmt: skip
     spin_count: int = Field(
-        default=1000, ge=0, le=1_000_000,
+        default=600, ge=0, le=1_000_000,
         description="GOMP_SPINCOUNT of the engine; bounded, so that a busy neighbour does not stop it.",
     )  # fmt: skip
     kv_type: Literal["auto", "f16", "q8_0", "q4_0"] = Field(

@@ -68,8 +68,8 @@ class Child:
 
     @property
     def was_killed(self) -> bool:
-        """Whether someone else ended it (kill -9, the OOM killer), and not a crash of its own."""
-        return self._process.returncode == -signal.SIGKILL
+        """Whether it did not crash: kill -9, the OOM killer, or the time limit of a runaway grammar ended it."""
+        return self._process.returncode in (-signal.SIGKILL, -signal.SIGPROF)
 
     def send(self, message: wire.WireMessage) -> None:
         """Send a message; a dead child does not hear it."""

@@ -68,7 +68,7 @@ def spec_of(model: Path) -> EngineSpec:
     """Return an engine in which everything runs short."""
     return EngineSpec(
         model_path=model, model_name=model.stem, n_ctx=N_CTX, max_sequences=MAX_SEQUENCES, max_waiting=MAX_WAITING,
-        n_batch=128, step_target_ms=150, threads=0, spin_count=1000, n_gpu_layers=0,
+        n_batch=128, step_target_ms=150, threads=0, spin_count=600, n_gpu_layers=0,
     )  # fmt: skip
 
 
