@@ -57,8 +57,8 @@ class Answer:
                 self._passages = passages
                 if not self._as_json:
                     _print_passages(passages)
-            case QueuedEvent(position=position):
-                self._note(f"waiting, place {position} in the queue")
+            case QueuedEvent(position=position, wait_s=wait_s):
+                self._note(f"waiting, place {position} in the queue, about {wait_s:.0f} s")
             case PrefillEvent(n_done=n_done, n_prompt=n_prompt):
                 self._note(f"reading {100 * n_done // max(1, n_prompt)} %")
             case TokenEvent(text=text):

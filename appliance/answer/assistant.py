@@ -52,6 +52,7 @@ class Question:
     Attributes:
         conversation: id of an earlier conversation to go on with; None begins one.
         max_tokens: longest answer; None: the setting.
+        deadline_s: seconds from now after which the answer is broken off; None: never.
         sampling: greedy where not given.
         recalled: earlier turns that the caller brings along itself (the OpenAI API does), instead of a conversation.
         earlier: the question before this one, for those turns.
@@ -63,6 +64,7 @@ class Question:
     viewer: Viewer
     conversation: str | None = None
     max_tokens: int | None = None
+    deadline_s: float | None = None
     sampling: Sampling = field(default_factory=Sampling)
     recalled: tuple[PastTurn, ...] = ()
     earlier: str = ""
@@ -168,6 +170,7 @@ class Assistant:
             built.budget.max_answer,
             case.question.sampling,
             user=str(case.question.viewer.uid),
+            deadline_s=case.question.deadline_s,
         )
         finished: Done | None = None
         first_token_s = 0.0

@@ -17,7 +17,7 @@ router = APIRouter(prefix="/api")
 @router.post("/ask")
 async def ask(body: AskRequest, caller: Caller, daemon: Daemon) -> StreamingResponse:
     """Stream the events of an answer; see `appliance.api.schema` for their order."""
-    question = Question(body.question, caller, body.conversation, body.max_tokens)
+    question = Question(body.question, caller, body.conversation, body.max_tokens, deadline_s=body.deadline_s)
     return await sse.respond(daemon.assistant.ask(question))
 
 

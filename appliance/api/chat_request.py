@@ -85,6 +85,7 @@ class ChatRequest(BaseModel):
     stream_options: StreamOptions | None = None
     max_tokens: int | None = Field(default=None, ge=1)
     max_completion_tokens: int | None = Field(default=None, ge=1)
+    deadline_s: float | None = Field(default=None, gt=0, le=86_400)  # ours; as in /api/ask
     temperature: float = Field(default=0.0, ge=0, le=2)
     top_k: int = Field(default=40, ge=0, le=1_000_000)
     top_p: float = Field(default=0.95, gt=0, le=1)
@@ -163,6 +164,7 @@ def plain_requests(body: ChatRequest, caller: Viewer) -> list[GenerateRequest]:
             body.most_tokens or _DEFAULT_MAX_TOKENS,
             sampling if sampling.seed is None else replace(sampling, seed=sampling.seed + at),
             str(caller.uid),
+            deadline_s=body.deadline_s,
         )
         for at in range(body.n)
     ]
@@ -178,7 +180,8 @@ def grounded_question(body: ChatRequest, caller: Viewer) -> Question:
     ]
     has_system = any(m.role in ("system", "developer") for m in body.messages)
     return Question(
-        spoken[-1].text, caller, max_tokens=body.most_tokens, sampling=_sampling(body), recalled=tuple(turns),
+        spoken[-1].text, caller, max_tokens=body.most_tokens, deadline_s=body.deadline_s,
+        sampling=_sampling(body), recalled=tuple(turns),
         earlier=turns[-1].sent if turns else "", keep=False,
         left_out=("the request's system message: answers from documents have their own",) if has_system else (),
     )  # fmt: skip

@@ -157,13 +157,18 @@ AskEvent = QueuedEvent | PassagesEvent | PrefillEvent | TokenEvent | CitationEve
 
 
 class AskRequest(Wire):
-    """A question. Without `conversation` a new one begins."""
+    """A question. Without `conversation` a new one begins.
+
+    Attributes:
+        deadline_s: seconds from its arrival after which nobody waits for the answer any more, queue included.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     question: str = Field(min_length=1, max_length=20_000)
     conversation: str | None = None
     max_tokens: int | None = Field(default=None, ge=1, le=8192)
+    deadline_s: float | None = Field(default=None, gt=0, le=86_400)
 
 
 class SearchRequest(Wire):

@@ -78,6 +78,18 @@ async def test_a_client_that_goes_away_frees_the_engine(daemon: DaemonProcess) -
     assert (await daemon.status()).engine.n_running == 0
 
 
+async def test_an_answer_that_comes_too_late_is_broken_off_and_says_so(daemon: DaemonProcess) -> None:
+    transport = httpx.AsyncHTTPTransport(uds=str(daemon.socket))
+    async with httpx.AsyncClient(transport=transport, base_url="http://appliance") as http:
+        reply = await http.post("/api/ask", json={"question": QUESTION, "deadline_s": 0.05})
+        assert "event: passages" in reply.text
+        assert '"code":"deadline"' in reply.text.splitlines()[-2]
+        body = {"model": "appliance", "deadline_s": 0.05, "messages": [{"role": "user", "content": QUESTION}]}
+        plain = await http.post("/v1/chat/completions", json=body)
+        assert (plain.status_code, plain.json()["error"]["code"]) == (504, "deadline")
+    assert (await daemon.status()).engine.n_running == 0
+
+
 def test_curl_streams_an_answer(daemon: DaemonProcess) -> None:
     if shutil.which("curl") is None:
         pytest.skip("curl is not installed")

@@ -90,8 +90,10 @@ class Turn(Container):
     async def on_answer_step(self, message: AnswerStep) -> None:
         """Show the next event."""
         match message.step:
-            case QueuedEvent(position=position):
-                self._progress(f"in the queue, number {position}")
+            case QueuedEvent(position=position, wait_s=wait_s):
+                self._progress(
+                    f"in the queue, number {position}" + (f", about {wait_s:.0f} s" if wait_s else "")
+                )
             case PassagesEvent(passages=passages):
                 await self._show_passages(passages)
                 self._progress("reading …")
