@@ -21,14 +21,14 @@ def test_the_model_runs_uncompiled_and_changing_the_embedder_indexes_anew(own_da
     (own_daemon.documents / "boiler.pdf").write_bytes(BOILER)
     own_daemon.start(loaded=False)
     own_daemon.until_states(boiler="ready")
-    compiled = asyncio.run(own_daemon.status()).index
+    compiled = own_daemon.until(lambda status: status.index.n_vectors == 2).index  # a chunk a page
     assert "onnx" in compiled.embedder
     own_daemon.stop()
 
     own_daemon.settings["APPLIANCE_EMBED__BACKEND"] = "sentence-transformers"
     own_daemon.start(loaded=False)
     own_daemon.until_states(boiler="ready")
-    direct = own_daemon.until(lambda status: status.index.n_vectors == compiled.n_vectors).index
+    direct = own_daemon.until(lambda status: status.index.n_vectors == 2).index
     assert "sentence-transformers" in direct.embedder
     assert "torch" in Path(f"/proc/{own_daemon.pid}/maps").read_text()
     assert asyncio.run(own_daemon.found(QUERY))[0].startswith("boiler.pdf, page 2")
