@@ -72,7 +72,7 @@ def tune(
 
     config, registry = config_of(context), Registry(config_of(context).models)
     name = model or config.settings.engine.model
-    chosen = registry.active("chat") if name == "auto" else registry.get(name)
+    chosen = registry.chosen("chat", name)
     if chosen is None:
         raise ConfigError("no chat model is installed: `appliance model pull NAME` first")
     if pid := owner(config.home):

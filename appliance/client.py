@@ -28,6 +28,7 @@ from appliance.api.schema import (
     Wire,
 )
 from appliance.errors import ApplianceError, NotRunningError
+from appliance.lines import lines
 
 _ASK_EVENT: TypeAdapter[AskEvent] = TypeAdapter(AskEvent)
 _KNOWN_EVENTS = frozenset(kind.model_fields["event"].default for kind in get_args(AskEvent))
@@ -87,7 +88,7 @@ class Client:
         body = AskRequest(question=question, conversation=conversation)
         known = False
         async with self._stream("POST", "/api/ask", body) as response:
-            async for line in _lines(response):
+            async for line in lines(response):
                 if line.startswith("event: "):
                     known = line.removeprefix("event: ") in _KNOWN_EVENTS
                 elif line.startswith("data: ") and known:
@@ -104,7 +105,7 @@ class Client:
     async def watch_documents(self) -> AsyncIterator[DocumentsReply]:
         """Yield the documents now, and again after each change."""
         async with self._stream("GET", "/api/documents/events") as response:
-            async for line in _lines(response):
+            async for line in lines(response):
                 if line.startswith("data: "):
                     yield DocumentsReply.model_validate_json(line.removeprefix("data: "))
 
@@ -176,15 +177,6 @@ class Client:
         if isinstance(error, httpx.ConnectError):
             return NotRunningError(f"no daemon answers on {self.socket}: start it with `appliance serve`")
         return NotRunningError(f"the daemon on {self.socket} went away ({type(error).__name__}); ask again")
-
-
-async def _lines(response: httpx.Response) -> AsyncIterator[str]:
-    """Yield the lines of a stream; httpx's own also end at U+2028 and U+0085, which stand in documents."""
-    rest = b""
-    async for data in response.aiter_bytes():
-        *lines, rest = (rest + data).split(b"\n")
-        for line in lines:
-            yield line.decode()
 
 
 def _is_forbidden(socket: Path) -> bool:

@@ -122,8 +122,7 @@ async def build(config: Config) -> AsyncIterator[Parts]:
 
 
 def _embedder(config: Config, registry: Registry) -> Embedder:
-    name = config.settings.embed.model
-    installed = registry.active("embed") if name == "auto" else registry.get(name)
+    installed = registry.chosen("embed", config.settings.embed.model)
     if installed is None:
         raise ConfigError("no embedder is installed: run `appliance model pull --default --compile-apart`")
     return open_embedder(installed.path, config.settings.embed.backend)
@@ -136,7 +135,7 @@ async def _engine(config: Config, registry: Registry) -> AsyncIterator[Engine]:
         async with _remote_engine(settings) as remote:
             yield remote
         return
-    model = registry.active("chat") if settings.model == "auto" else registry.get(settings.model)
+    model = registry.chosen("chat", settings.model)
     if model is None:
         yield AbsentEngine(
             "no chat model is installed: run `appliance model pull NAME`, then start the daemon again"

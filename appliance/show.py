@@ -104,9 +104,7 @@ def _figures(done: DoneEvent) -> str:
     timings, context = done.timings, done.context
     if timings.n_decoded == 0:
         return f"the passages hold too little of the question; found in {timings.retrieval_s:.2f} s, model not asked"
-    n_used = (
-        context.n_system + context.n_history + context.n_passages + context.n_question + timings.n_decoded
-    )
+    n_used = context.n_prompt + timings.n_decoded
     return (
         f"{done.model}: first token after {timings.ttft_s:.1f} s, {timings.decode_tps:.0f} tokens/s, "
         f"context {n_used} of {context.n_ctx} tokens"

@@ -111,3 +111,8 @@ def to_chunk(row: sqlite3.Row) -> StoredChunk:
         locator=Locator.from_json(json.loads(row["locator"])),
         flags=frozenset(json.loads(row["flags"])),
     )
+
+
+def printable(path: str) -> str:
+    """Return a file name of any bytes as text that can be sent and shown."""
+    return os.fsencode(path).decode("utf-8", "replace")

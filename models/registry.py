@@ -113,6 +113,14 @@ class Registry:
         """Return the model in use for a role; None when there is none."""
         return next((model for model in self.installed() if model.role == role and model.active), None)
 
+    def chosen(self, role: Role, name: str) -> InstalledModel | None:
+        """Return what a setting names: `auto` is the model in use for the role, None when there is none.
+
+        Raises:
+            UnknownModelError: another name is not installed.
+        """
+        return self.active(role) if name == "auto" else self.get(name)
+
     def use(self, name: str) -> InstalledModel:
         """Make an installed model the one in use for its role.
 

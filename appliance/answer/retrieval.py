@@ -18,7 +18,7 @@ from appliance.api.schema import Passage
 from ingest.access import Viewer
 from ingest.errors import DenseError
 from ingest.library import Library
-from ingest.stored import StoredChunk
+from ingest.stored import StoredChunk, printable
 
 log = logging.getLogger(__name__)
 
@@ -234,8 +234,3 @@ def _passage(
         score=score,
         flags=sorted(chunk.flags),
     )
-
-
-def printable(path: str) -> str:
-    """Return a file name of any bytes as text that can be sent and shown."""
-    return os.fsencode(path).decode("utf-8", "replace")

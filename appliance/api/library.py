@@ -8,7 +8,6 @@ from collections.abc import AsyncGenerator
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import StreamingResponse
 
-from appliance.answer.retrieval import printable
 from appliance.api import sse
 from appliance.api.caller import Caller
 from appliance.api.parts import Daemon, Parts
@@ -16,7 +15,7 @@ from appliance.api.schema import Added, Document, DocumentsReply, DocumentText, 
 from appliance.errors import NotFoundError
 from appliance.upload import Folder
 from ingest.access import Viewer
-from ingest.stored import StoredDocument
+from ingest.stored import StoredDocument, printable
 
 router = APIRouter(prefix="/api")
 

@@ -67,6 +67,11 @@ class ContextBudget(Wire):
     max_answer: int
     left_out: list[str] = Field(default_factory=list)
 
+    @property
+    def n_prompt(self) -> int:
+        """Tokens of the whole prompt."""
+        return self.n_system + self.n_history + self.n_passages + self.n_question
+
 
 class Timings(Wire):
     """Seconds and rates of one answer; `ttft_s` from the question's arrival to the first token."""

@@ -23,6 +23,7 @@ from appliance.errors import (
     EngineNotReadyError,
     PromptTooLongError,
 )
+from appliance.lines import lines
 
 _POLL = httpx.Timeout(10.0, connect=CONNECT_S)  # for questions about the server; answers have no limit
 _NO_SUCH_ROUTE = (401, 403, 404, 405, 501)  # 401 and 403: a gateway that shows /v1 only
@@ -135,13 +136,7 @@ def _status_of(chunk: Json) -> int:
 
 
 async def _events(response: httpx.Response) -> AsyncGenerator[str, None]:
-    """Yield the data of each event.
-
-    httpx's own reader of lines breaks them at U+2028 and U+0085 as well, which JSON may hold as they are.
-    """
-    rest = b""
-    async for piece in response.aiter_bytes():
-        *lines, rest = (rest + piece).split(b"\n")
-        for line in lines:
-            if line.startswith(b"data:"):
-                yield line.removeprefix(b"data:").strip().decode()
+    """Yield the data of each event."""
+    async for line in lines(response):
+        if line.startswith("data:"):
+            yield line.removeprefix("data:").strip()

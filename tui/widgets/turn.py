@@ -182,7 +182,7 @@ def _reading(done: int, n_prompt: int) -> str:
 def _footing(done: DoneEvent) -> Content:
     """Return the small print under an answer."""
     timings, context = done.timings, done.context
-    used = context.n_system + context.n_history + context.n_passages + context.n_question + timings.n_decoded
+    used = context.n_prompt + timings.n_decoded
     facts = [f"first word after {timings.ttft_s:.1f} s"]
     # Zero where the model was not asked: nothing near enough was found.
     facts += [f"{timings.decode_tps:.1f} tokens/s"] if timings.decode_tps > 0 else []
