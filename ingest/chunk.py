@@ -205,8 +205,10 @@ class _Cutter:
 
 
 def _same_page(one: Unit, other: Unit) -> bool:
-    """Tell whether a citation of one's page is right for the other; estimated pages are no reason to cut."""
+    """Tell whether one place is right for both; pages that are only estimated are no reason to cut."""
     a, b = one.locator, other.locator
+    if (a.part, a.slide, a.sheet) != (b.part, b.slide, b.sheet):
+        return False
     return a.page == b.page or (a.page_estimated and b.page_estimated)
 
 
@@ -216,9 +218,14 @@ def _merged(units: Sequence[Unit]) -> Locator:
     body = [unit.locator for unit in units if unit.kind is not UnitKind.HEADING] or [units[-1].locator]
     lines = [locator.lines for locator in (unit.locator for unit in units) if locator.lines]
     return Locator(
+        part=first.part,
         page=first.page,
         page_label=first.page_label,
         page_estimated=first.page_estimated,
+        slide=first.slide,
+        sheet=first.sheet,
+        cells=_cell_span([unit.locator.cells for unit in units if unit.locator.cells]),
+        time=_time_span([unit.locator.time for unit in units if unit.locator.time]),
         heading=_common([locator.heading for locator in body]),
         rows=_row_span([locator.rows for locator in body if locator.rows]),
         lines=(min(a for a, _ in lines), max(b for _, b in lines)) if lines else None,
@@ -240,3 +247,14 @@ def _row_span(rows: Sequence[tuple[int, int]]) -> tuple[int, int] | None:
     if not rows or any(b[0] < a[0] for a, b in itertools.pairwise(rows)):
         return None
     return rows[0][0], rows[-1][1]
+
+
+def _cell_span(ranges: Sequence[tuple[int, int, int, int]]) -> tuple[int, int, int, int] | None:
+    if not ranges:
+        return None
+    tops, lefts, bottoms, rights = zip(*ranges, strict=True)
+    return min(tops), min(lefts), max(bottoms), max(rights)
+
+
+def _time_span(times: Sequence[tuple[float, float]]) -> tuple[float, float] | None:
+    return (times[0][0], max(end for _, end in times)) if times else None

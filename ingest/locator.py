@@ -5,36 +5,62 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
+PATH = " › "
+
 
 @dataclass(frozen=True, slots=True)
 class Locator:
     """A place to cite. Only the parts that the format knows are set.
 
     Attributes:
+        part: what inside the file holds the text, outermost first: a message, an attachment, an archive's member.
         page: physical page, from 1.
         page_label: the page's printed label ("iii") where it differs from `page`.
         page_estimated: the format has no pages and `page` is a guess (DOCX).
+        slide: of a presentation, from 1.
+        sheet: of a spreadsheet, by name.
+        cells: of that sheet: (top, left, bottom, right), from 1, all included.
+        time: of a recording: (start, end) in seconds.
         heading: headings above the text, outermost first.
         rows: first and last row of a table, from 1, header row not counted.
         lines: first and last line of a text file, from 1.
     """
 
+    part: tuple[str, ...] = ()
     page: int | None = None
     page_label: str | None = None
     page_estimated: bool = False
+    slide: int | None = None
+    sheet: str | None = None
+    cells: tuple[int, int, int, int] | None = None
+    time: tuple[float, float] | None = None
     heading: tuple[str, ...] = ()
     rows: tuple[int, int] | None = None
     lines: tuple[int, int] | None = None
 
     def __str__(self) -> str:
-        parts = [self._page(), " › ".join(self.heading), _span("row", self.rows), _span("line", self.lines)]
-        return ", ".join(part for part in parts if part)
+        place = [self._page(), f"slide {self.slide}" if self.slide else "", self._sheet(), self._time()]
+        spans = [_span("row", self.rows), _span("line", self.lines)]
+        return ", ".join(
+            part for part in (PATH.join(self.part), *place, PATH.join(self.heading), *spans) if part
+        )
 
     def _page(self) -> str:
         if self.page is None:
             return ""
         shown = self.page_label or str(self.page)
         return f"about page {shown}" if self.page_estimated else f"page {shown}"
+
+    def _sheet(self) -> str:
+        if self.sheet is None:
+            return ""
+        return f"{self.sheet}!{cell_range(self.cells)}" if self.cells else f"sheet {self.sheet}"
+
+    def _time(self) -> str:
+        if self.time is None:
+            return ""
+        start, end = (_clock(seconds) for seconds in self.time)
+        return start if start == end else f"{start}–{end}"
 
     def to_json(self) -> dict[str, Any]:
         """Return the parts that are set; `from_json` reads them back."""
@@ -49,6 +75,27 @@ class Locator:
         """
         values: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in data.items()}
         return cls(**values)
+
+
+def cell_range(cells: tuple[int, int, int, int]) -> str:
+    """Return a range as spreadsheets write it: "B2:D9", or "B2" for one cell."""
+    top, left, bottom, right = cells
+    first, last = f"{_column(left)}{top}", f"{_column(right)}{bottom}"
+    return first if first == last else f"{first}:{last}"
+
+
+def _column(number: int) -> str:
+    letters = ""
+    while number > 0:
+        number, digit = divmod(number - 1, 26)
+        letters = chr(ord("A") + digit) + letters
+    return letters
+
+
+def _clock(seconds: float) -> str:
+    minutes, second = divmod(int(seconds), 60)
+    hours, minute = divmod(minutes, 60)
+    return f"{hours}:{minute:02}:{second:02}"
 
 
 def _span(noun: str, span: tuple[int, int] | None) -> str:

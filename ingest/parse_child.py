@@ -12,15 +12,14 @@ import resource
 import signal
 import stat
 import time
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import PurePath
 
-from ingest.formats import csv, docx, html, md, pdf, txt
-from ingest.formats.reading import Reading, RefusedError, too_large
+from ingest.formats.reading import RefusedError, too_large
 from ingest.formats.tidy import one_line
 from ingest.limits import MIB, ParseLimits
 from ingest.parse_wire import ANSWER, BLOCK, FACTS, encode, pack, write_all
+from ingest.readers import READERS
 from ingest.sniff import PICTURES, WORDS, sniff
 from ingest.unit import Outcome, Parsed
 
@@ -30,18 +29,6 @@ CLONE_NEWNET = 0x40000000
 NICE = 19
 MAX_FILES = 64
 MAX_TITLE = 300
-
-Reader = Callable[[bytes, ParseLimits], Reading]
-READERS: dict[str, Reader] = {
-    "txt": lambda data, limits: txt.read(data, limits.legacy_encoding),
-    "log": lambda data, limits: txt.read(data, limits.legacy_encoding),
-    "md": lambda data, limits: md.read(data, limits.legacy_encoding),
-    "csv": lambda data, limits: csv.read(data, limits.legacy_encoding),
-    "tsv": lambda data, limits: csv.read(data, limits.legacy_encoding),
-    "html": lambda data, limits: html.read(data, limits.legacy_encoding),
-    "pdf": pdf.read,
-    "docx": docx.read,
-}
 
 
 def run(path: str, limits: ParseLimits, answer: int, server_pid: int) -> None:
@@ -126,7 +113,7 @@ def attempt(data: bytes, kind: str, path: str, limits: ParseLimits) -> Parsed:
     if kind not in READERS:
         return _unread(kind)
     try:
-        reading = READERS[kind](data, limits)
+        reading = READERS[kind][0](data, limits)
     except RefusedError as refusal:
         return Parsed(refusal.outcome, refusal.reason)
     except MemoryError:

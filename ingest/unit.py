@@ -33,13 +33,19 @@ class UnitKind(StrEnum):
     CODE = "code"
 
 
+# What a reader should be warned of; a chunk carries the flags of its units.
+HIDDEN = "hidden"  # white, invisible, off the page, tiny, on a hidden sheet or slide
+INSTRUCTION = "instruction-like"  # words that address the machine rather than a reader
+OCR = "ocr"  # read from a picture: letters and figures may be wrong
+
+
 @dataclass(frozen=True, slots=True)
 class Unit:
     """One heading, paragraph, list item or table row, in reading order.
 
     Attributes:
         header: for a table row, the table's header row, repeated in each chunk that holds its rows.
-        flags: what a reader should be warned of ("hidden", "instruction-like"); empty for plain text.
+        flags: any of `HIDDEN`, `INSTRUCTION` and `OCR`; empty for plain text.
     """
 
     text: str
@@ -47,6 +53,19 @@ class Unit:
     kind: UnitKind = UnitKind.PARAGRAPH
     header: str = ""
     flags: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A file inside a file.
+
+    Attributes:
+        key: how the reader of the outer file finds it again ("2", a member's name); means nothing to others.
+        name: what people call it, outermost first: ("message 3", "invoice.pdf").
+    """
+
+    key: str
+    name: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +80,9 @@ class Parsed:
         sha256: of exactly the bytes that were read, hex; empty where they were not read.
         size: of those bytes.
         mtime_ns: of the file before it was read: a file that changed since then differs from it.
+        parts: files inside it that are still to be read, each in a child of its own.
+        scans: its pages, from 1, that are still to be read by OCR, each in a child of its own.
+        notes: plain sentences for staff about what was left out, or read less well than the rest.
     """
 
     outcome: Outcome
@@ -74,6 +96,9 @@ class Parsed:
     sha256: str = ""
     size: int = 0
     mtime_ns: int = 0
+    parts: tuple[Part, ...] = ()
+    scans: tuple[int, ...] = ()
+    notes: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """Return plain JSON; `from_json` reads it back."""
@@ -87,10 +112,23 @@ class Parsed:
             ValueError, TypeError, KeyError: `data` is not such JSON.
         """
         units = tuple(_unit_from_json(unit) for unit in data["units"])
-        parsed = cls(**(data | {"outcome": Outcome(data["outcome"]), "units": units}))
-        texts = (parsed.reason, parsed.format, parsed.title, parsed.sha256)
-        numbers = (parsed.seconds, parsed.peak_mb, parsed.size, parsed.mtime_ns, parsed.n_pages or 0)
-        if not all(isinstance(text, str) for text in texts) or not all(
+        parts = tuple(Part(part["key"], tuple(part["name"])) for part in data.get("parts", ()))
+        read = {
+            "outcome": Outcome(data["outcome"]), "units": units, "parts": parts,
+            "scans": tuple(data.get("scans", ())), "notes": tuple(data.get("notes", ())),
+        }  # fmt: skip
+        parsed = cls(**(data | read))
+        texts = (parsed.reason, parsed.format, parsed.title, parsed.sha256, *parsed.notes)
+        names = (text for part in parts for text in (part.key, *part.name))
+        numbers = (
+            parsed.seconds,
+            parsed.peak_mb,
+            parsed.size,
+            parsed.mtime_ns,
+            parsed.n_pages or 0,
+            *parsed.scans,
+        )
+        if not all(isinstance(text, str) for text in (*texts, *names)) or not all(
             isinstance(n, int | float) for n in numbers
         ):
             raise TypeError("a field of the parser's answer has the wrong type")

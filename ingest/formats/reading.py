@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 
-from ingest.unit import Outcome, Unit
+from ingest.unit import Outcome, Part, Unit
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """The text of one file, in reading order; no units means that the file holds no text."""
+    """The text of one file, in reading order; nothing at all means that the file holds no text.
+
+    Attributes:
+        parts: files inside this one (attachments, members of an archive), to be read each in a child of its own.
+        scans: pages, from 1 and ascending, that are pictures of text: to be read by OCR, each in a child of its own.
+        notes: plain sentences for staff about what was left out ("sheet Log: only the first 20,000 rows are read").
+    """
 
     units: list[Unit]
     title: str = ""
     n_pages: int | None = None
+    parts: Sequence[Part] = ()
+    scans: Sequence[int] = ()
+    notes: Sequence[str] = field(default=())
 
 
 class RefusedError(Exception):
@@ -33,3 +43,8 @@ def damaged(reason: str) -> RefusedError:
 def too_large(reason: str) -> RefusedError:
     """Return the refusal of a file that is over a limit."""
     return RefusedError(Outcome.TOO_LARGE, reason)
+
+
+def needs_password() -> RefusedError:
+    """Return the refusal of a file that only opens with a password."""
+    return RefusedError(Outcome.NEEDS_PASSWORD, "it has a password: save a copy without one")

@@ -1,0 +1,35 @@
+"""Which reader reads which format, in which order they are tried, and how files inside files are taken out.
+
+Loaded by the parse server, which forks: a reader's import must start no thread and open nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ingest.formats import csv, docx, html, md, pdf, txt
+from ingest.formats.reading import Reading
+from ingest.limits import ParseLimits
+
+Reader = Callable[[bytes, ParseLimits], Reading]
+Extractor = Callable[[bytes, str, ParseLimits], bytes]  # (the outer file, a part's key) → the part's bytes
+PageReader = Callable[[bytes, int, ParseLimits], Reading]  # (file, page from 1) → that page, by OCR
+
+# By the short names of `sniff`. The next reader in a row is tried, in a new child, when the one before it crashed,
+# ran out of time or called the file damaged.
+READERS: dict[str, tuple[Reader, ...]] = {
+    "txt": (lambda data, limits: txt.read(data, limits.legacy_encoding),),
+    "log": (lambda data, limits: txt.read(data, limits.legacy_encoding),),
+    "md": (lambda data, limits: md.read(data, limits.legacy_encoding),),
+    "csv": (lambda data, limits: csv.read(data, limits.legacy_encoding),),
+    "tsv": (lambda data, limits: csv.read(data, limits.legacy_encoding),),
+    "html": (lambda data, limits: html.read(data, limits.legacy_encoding),),
+    "pdf": (pdf.read,),
+    "docx": (docx.read,),
+}
+
+# For formats whose readings have `parts`.
+EXTRACTORS: dict[str, Extractor] = {}
+
+# For formats whose readings have `scans`.
+PAGE_READERS: dict[str, PageReader] = {}
