@@ -20,6 +20,11 @@ class ParseLimits:
         max_file_mb: larger files are refused unread.
         max_output_mb: of the child's JSON answer.
         legacy_encoding: what short texts without any mark are taken for, where every detector guesses.
+        ocr_languages: what scans are read in, by Tesseract's names; each needs its data.
+        ocr_data: folder of that data; "" looks where Debian and the installed packages put it.
+        ocr_memory_mb: address space of a child that reads one scanned page.
+        ocr_timeout_s: wall time of one.
+        ocr_max_side: pixels of the longest side of the picture that is read.
     """
 
     memory_mb: int = 1024
@@ -34,6 +39,11 @@ class ParseLimits:
     max_pages: int = 5_000
     max_page_chars: int = 200_000
     legacy_encoding: str = "cp1252"
+    ocr_languages: tuple[str, ...] = ("eng",)
+    ocr_data: str = ""
+    ocr_memory_mb: int = 2048
+    ocr_timeout_s: float = 120.0
+    ocr_max_side: int = 4000
 
     def wall_s(self, n_bytes: int) -> float:
         """Return the wall seconds a file of this size may take."""
