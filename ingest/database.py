@@ -1,10 +1,11 @@
-"""The SQLite file under the record: opening it, its version, one writer at a time, a few reading connections.
+"""The SQLite file under the record: opening and migrating it, one writer at a time, a few reading connections.
 
 Knows no table but `meta`; what is stored is the business of library.py and record.py.
 """
 
 from __future__ import annotations
 
+import logging
 import sqlite3
 import threading
 import uuid
@@ -13,8 +14,12 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from ingest.errors import DiskFullError, LibraryError
+from ingest.text_digest import digest_of
 
-SCHEMA_VERSION = 1
+log = logging.getLogger(__name__)
+
+ROOM = Path(__file__).parent
+SCHEMA_VERSION = 2  # migrations/N.sql makes version N of version N - 1
 MAX_IDLE_READERS = 8  # kept open for the next reader; more threads than that only pay for opening one
 BUSY_TIMEOUT_S = 10.0  # a backup tool may hold the file for a moment
 
@@ -98,6 +103,14 @@ class Database:
             row = connection.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
         return str(row[0]) if row else None
 
+    def set_meta(self, key: str, value: str) -> None:
+        """Keep one value in the meta table."""
+        with self.write() as connection:
+            connection.execute(
+                "INSERT INTO meta VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
+                (key, value),
+            )
+
     def close(self) -> None:
         """Close every connection; those on loan are closed when they come back."""
         with self._pool_lock:
@@ -124,7 +137,7 @@ class Database:
 
     def _prepare(self) -> None:
         if not self._writer.execute("SELECT 1 FROM sqlite_master WHERE name = 'meta'").fetchone():
-            schema = Path(__file__).with_name("schema.sql").read_text(encoding="utf-8")
+            schema = (ROOM / "schema.sql").read_text(encoding="utf-8")
             self._writer.executescript(
                 f"BEGIN IMMEDIATE; {schema}"
                 f"INSERT INTO meta VALUES ('schema_version', '{SCHEMA_VERSION}');"
@@ -137,6 +150,16 @@ class Database:
                 f"{self.path}: written by a newer appliance (record version {found}, this one knows "
                 f"{SCHEMA_VERSION}): install that again, or move the file away to have the folder read anew"
             )
+        for version in range(found + 1, SCHEMA_VERSION + 1):
+            self._migrate(version)
+
+    def _migrate(self, version: int) -> None:
+        log.info("%s: the record becomes version %d", self.path, version)
+        steps = (ROOM / "migrations" / f"{version}.sql").read_text(encoding="utf-8")
+        self._writer.create_function("digest_of", 1, digest_of, deterministic=True)
+        self._writer.executescript(
+            f"BEGIN IMMEDIATE; {steps} UPDATE meta SET value = '{version}' WHERE key = 'schema_version'; COMMIT;"
+        )
 
     def _borrow(self) -> sqlite3.Connection:
         with self._pool_lock:

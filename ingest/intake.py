@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from ingest.chunk import Chunk, cut
 from ingest.folder import FileStat, look_at, sha256_of
-from ingest.record import READY, Record, Stage, Version, digest_of
+from ingest.record import READY, Record, Stage, Version
+from ingest.text_digest import digest_of
 from ingest.unit import Outcome, Parsed
 
 log = logging.getLogger(__name__)
@@ -145,6 +146,7 @@ class Intake:
             format=parsed.format,
             title=parsed.title,
             n_pages=parsed.n_pages,
+            notes=parsed.notes,
         )
         if parsed.outcome is not Outcome.OK:
             return version

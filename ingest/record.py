@@ -12,7 +12,6 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from hashlib import blake2b
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +19,10 @@ from numpy.typing import NDArray
 from ingest.chunk import Chunk
 from ingest.database import Database
 from ingest.folder import FileStat
+from ingest.page_texts import PageTexts
 from ingest.sweep import Changes, Entry
+from ingest.text_digest import digest_of
+from ingest.unit import Unit
 from ingest.vector_log import STORED_DTYPE
 
 MAX_ATTEMPTS = 5  # stops of the whole daemon during one file's parsing before that file is blamed
@@ -45,6 +47,7 @@ class Version:
     Attributes:
         state: `READY`, or the outcome that `reason` explains; then without chunks.
         vectors: (n_chunks, n_dims), float32, L2-normalised.
+        notes: plain sentences about what was left out, or read less well.
     """
 
     stat: FileStat
@@ -56,6 +59,7 @@ class Version:
     n_pages: int | None = None
     chunks: Sequence[Chunk] = ()
     vectors: NDArray[np.float32] = field(default_factory=lambda: np.empty((0, 0), np.float32))
+    notes: Sequence[str] = ()
 
 
 class Record:
@@ -78,6 +82,7 @@ class Record:
                     "INSERT INTO embedders (fingerprint, n_dims) VALUES (?, ?) RETURNING id", values
                 ).fetchone()
         self._embedder = int(row[0])
+        self._pages = PageTexts(database, parser_version)
 
     # --- the queue ---
 
@@ -186,6 +191,7 @@ class Record:
         with self._database.write() as connection:
             for path in paths:
                 connection.execute("DELETE FROM documents WHERE path = ?", (os.fsencode(path),))
+            _drop_orphaned_pages(connection)
 
     # --- finished work ---
 
@@ -199,19 +205,37 @@ class Record:
         with self._database.write() as connection:
             done = connection.execute(
                 "UPDATE documents SET size = ?, mtime_ns = ?, inode = ?, uid = ?, gid = ?, mode = ?, "
-                "sha256 = ?, state = ?, reason = ?, format = ?, title = ?, n_pages = ?, n_chunks = ?, "
+                "sha256 = ?, state = ?, reason = ?, format = ?, title = ?, n_pages = ?, n_chunks = ?, notes = ?, "
                 "parser_version = ?, n_attempts = 0, updated_s = ? WHERE id = ? AND state IN ('parsing', 'embedding')",
                 (
                     *_columns(stat), version.sha256, version.state, _clean(version.reason), version.format,
-                    _clean(version.title), version.n_pages, len(version.chunks), self._parser_version,
-                    time.time(), id,
+                    _clean(version.title), version.n_pages, len(version.chunks),
+                    json.dumps([*version.notes]), self._parser_version, time.time(), id,
                 ),
             )  # fmt: skip
             if done.rowcount == 0:
                 return False
             connection.execute("DELETE FROM chunks WHERE document_id = ?", (id,))
             self._add_chunks(connection, id, version)
+            connection.execute("DELETE FROM page_texts WHERE sha256 = ?", (version.sha256,))
+            _drop_orphaned_pages(connection)
         return True
+
+    # --- pages of unfinished work ---
+
+    def page_text(self, sha256: str, part: str, page: int) -> tuple[Unit, ...] | None:
+        """Return the units of a page that was read before a stop; see `PageTexts`."""
+        return self._pages.page_text(sha256, part, page)
+
+    def keep_page_text(self, sha256: str, part: str, page: int, units: Sequence[Unit]) -> None:
+        """Keep a page that took long to read, until its document is finished or gone."""
+        self._pages.keep_page_text(sha256, part, page, units)
+
+    def drop_page_texts(self, sha256: str) -> None:
+        """Forget the pages of a file."""
+        self._pages.drop_page_texts(sha256)
+
+    # --- vectors that are known already ---
 
     def known_vectors(self, digests: Sequence[bytes]) -> dict[bytes, NDArray[np.float32]]:
         """Return the vectors of texts that were embedded already, by `digest_of` the text."""
@@ -246,12 +270,13 @@ class Record:
         vectors = version.vectors.astype(STORED_DTYPE)
         for ordinal, (chunk, vector) in enumerate(zip(version.chunks, vectors, strict=True)):
             heading = " › ".join(part for part in (version.title, *chunk.locator.heading) if part)
+            text = _clean(chunk.text)
             added = connection.execute(
-                "INSERT INTO chunks (document_id, ordinal, text, heading, locator, n_tokens, flags, digest) "
-                "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                "INSERT INTO chunks (document_id, ordinal, text, heading, locator, n_tokens, flags, digest, "
+                "text_digest) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 (
-                    id, ordinal, _clean(chunk.text), _clean(heading), json.dumps(chunk.locator.to_json()),
-                    chunk.n_tokens, json.dumps(sorted(chunk.flags)), digest_of(chunk.embed_text),
+                    id, ordinal, text, _clean(heading), json.dumps(chunk.locator.to_json()),
+                    chunk.n_tokens, json.dumps(sorted(chunk.flags)), digest_of(chunk.embed_text), digest_of(text),
                 ),
             )  # fmt: skip
             connection.execute(
@@ -260,9 +285,11 @@ class Record:
             )
 
 
-def digest_of(text: str) -> bytes:
-    """Return the digest under which a text's vector is found again."""
-    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+def _drop_orphaned_pages(connection: sqlite3.Connection) -> None:
+    """Forget kept pages once nothing is queued: a file that went away half read is only known by its bytes."""
+    connection.execute(
+        f"DELETE FROM page_texts WHERE NOT EXISTS (SELECT 1 FROM documents WHERE state IN {_QUEUED})"
+    )
 
 
 def _replace_folders(connection: sqlite3.Connection, folders: Mapping[str, FileStat]) -> None:

@@ -26,7 +26,8 @@ CREATE TABLE documents (
   n_attempts     INTEGER NOT NULL DEFAULT 0,       -- starts of parsing that no outcome followed
   added_s        REAL    NOT NULL,
   updated_s      REAL    NOT NULL,
-  queued_s       REAL    NOT NULL                  -- place in the queue while waiting
+  queued_s       REAL    NOT NULL,                 -- place in the queue while waiting
+  notes          TEXT    NOT NULL DEFAULT '[]'     -- JSON array of sentences: what was left out or read less well
 );
 CREATE INDEX documents_state ON documents (state, queued_s);
 CREATE INDEX documents_sha256 ON documents (sha256);
@@ -49,10 +50,12 @@ CREATE TABLE chunks (
   locator     TEXT    NOT NULL,                    -- JSON of ingest.locator.Locator
   n_tokens    INTEGER NOT NULL,
   flags       TEXT    NOT NULL DEFAULT '[]',       -- JSON array
-  digest      BLOB    NOT NULL                     -- of the text that was embedded: the same text is embedded once
+  digest      BLOB    NOT NULL,                    -- of the text that was embedded: the same text is embedded once
+  text_digest BLOB    NOT NULL DEFAULT x''         -- of `text`: the same text under several names is found by it
 );
 CREATE INDEX chunks_document ON chunks (document_id, ordinal);
 CREATE INDEX chunks_digest ON chunks (digest);
+CREATE INDEX chunks_text_digest ON chunks (text_digest);
 
 CREATE VIRTUAL TABLE chunks_fts USING fts5 (
   text, heading,
@@ -94,3 +97,13 @@ END;
 CREATE TRIGGER vectors_removed AFTER DELETE ON vectors BEGIN
   INSERT INTO changes (embedder_id, chunk_id, gone) VALUES (old.embedder_id, old.chunk_id, 1);
 END;
+
+-- Pages of an unfinished document that took long to read (OCR): a stop resumes at the next page.
+CREATE TABLE page_texts (
+  sha256         TEXT    NOT NULL,                 -- of the outer file
+  part           TEXT    NOT NULL,                 -- key of the file inside it; '' for the file itself
+  page           INTEGER NOT NULL,
+  reader_version INTEGER NOT NULL,
+  units          TEXT    NOT NULL,                 -- JSON array of ingest.unit.Unit
+  PRIMARY KEY (sha256, part, page, reader_version)
+) WITHOUT ROWID;

@@ -12,7 +12,7 @@ from ingest.locator import Locator
 
 DOCUMENT_COLUMNS = (
     "d.id, d.path, d.title, d.format, d.state, d.reason, d.size, d.mtime_ns, d.uid, d.gid, d.mode, d.sha256, "
-    "d.n_pages, d.n_chunks"
+    "d.n_pages, d.n_chunks, d.notes"
 )
 CHUNK_COLUMNS = "c.id AS chunk_id, c.ordinal, c.text, c.locator, c.flags"
 
@@ -46,6 +46,7 @@ class StoredDocument:
         path: relative to the watched folder; bytes that are no text are kept by surrogateescape.
         state: waiting, parsing, embedding, ready, or the outcome that `reason` explains.
         sha256: of the bytes that `state` speaks of; empty while the file was never read.
+        notes: plain sentences about what was left out of it, or read less well.
     """
 
     id: int
@@ -62,6 +63,7 @@ class StoredDocument:
     sha256: str
     n_pages: int | None
     n_chunks: int
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +100,7 @@ def to_document(row: sqlite3.Row) -> StoredDocument:
         sha256=row["sha256"],
         n_pages=row["n_pages"],
         n_chunks=row["n_chunks"],
+        notes=tuple(json.loads(row["notes"])),
     )
 
 

@@ -83,6 +83,7 @@ class Parsed:
         parts: files inside it that are still to be read, each in a child of its own.
         scans: its pages, from 1, that are still to be read by OCR, each in a child of its own.
         notes: plain sentences for staff about what was left out, or read less well than the rest.
+        n_readers_left: other readers of this format that have not been tried.
     """
 
     outcome: Outcome
@@ -99,10 +100,11 @@ class Parsed:
     parts: tuple[Part, ...] = ()
     scans: tuple[int, ...] = ()
     notes: tuple[str, ...] = ()
+    n_readers_left: int = 0
 
     def to_json(self) -> dict[str, Any]:
         """Return plain JSON; `from_json` reads it back."""
-        return asdict(self) | {"units": [_unit_to_json(unit) for unit in self.units]}
+        return asdict(self) | {"units": [unit_to_json(unit) for unit in self.units]}
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Parsed:
@@ -111,7 +113,7 @@ class Parsed:
         Raises:
             ValueError, TypeError, KeyError: `data` is not such JSON.
         """
-        units = tuple(_unit_from_json(unit) for unit in data["units"])
+        units = tuple(unit_from_json(unit) for unit in data["units"])
         parts = tuple(Part(part["key"], tuple(part["name"])) for part in data.get("parts", ()))
         read = {
             "outcome": Outcome(data["outcome"]), "units": units, "parts": parts,
@@ -129,13 +131,14 @@ class Parsed:
             *parsed.scans,
         )
         if not all(isinstance(text, str) for text in (*texts, *names)) or not all(
-            isinstance(n, int | float) for n in numbers
+            isinstance(n, int | float) for n in (*numbers, *parsed.scans)
         ):
             raise TypeError("a field of the parser's answer has the wrong type")
         return parsed
 
 
-def _unit_to_json(unit: Unit) -> dict[str, Any]:
+def unit_to_json(unit: Unit) -> dict[str, Any]:
+    """Return plain JSON; `unit_from_json` reads it back."""
     data: dict[str, Any] = {"text": unit.text, "locator": unit.locator.to_json(), "kind": unit.kind}
     if unit.header:
         data["header"] = unit.header
@@ -144,7 +147,12 @@ def _unit_to_json(unit: Unit) -> dict[str, Any]:
     return data
 
 
-def _unit_from_json(data: dict[str, Any]) -> Unit:
+def unit_from_json(data: dict[str, Any]) -> Unit:
+    """Read what `unit_to_json` wrote.
+
+    Raises:
+        ValueError, TypeError, KeyError: `data` is not such JSON.
+    """
     text, header, flags = data["text"], data.get("header", ""), data.get("flags", [])
     if not isinstance(text, str) or not isinstance(header, str) or not all(isinstance(f, str) for f in flags):
         raise TypeError("a unit of the parser's answer has the wrong type")

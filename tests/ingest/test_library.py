@@ -16,8 +16,10 @@ from ingest.errors import DiskFullError, LibraryError
 from ingest.folder import FileStat
 from ingest.library import Library
 from ingest.locator import Locator
-from ingest.record import READY, Record, Stage, Version, digest_of
+from ingest.record import READY, Record, Stage, Version
 from ingest.sweep import Changes
+from ingest.text_digest import digest_of
+from ingest.unit import OCR, Unit
 from ingest.vector_log import VectorLog
 from ingest.vectors import RecordVectors
 from tests.ingest.hash_embedder import HashEmbedder
@@ -291,6 +293,36 @@ def test_exact_search_agrees_with_numpy_after_many_changes(record: Record, libra
                           key=lambda pair: -pair[1])[:3]  # fmt: skip
         found = vectors.query(query, 3)
         assert [id for id, _ in found] == [id for id, _ in expected]
+
+
+def test_what_was_left_out_of_a_document_is_kept_with_it(record: Record, library: Library) -> None:
+    record.apply(Changes(new={"a.csv": stat()}), {})
+    [(id, _)] = record.waiting()
+    record.advance(id, Stage.PARSING)
+    notes = ("Only the first 20,000 rows were read.", "One sheet is hidden.")
+    record.finish(id, Version(stat(), "11", "empty", "no text", notes=notes))
+    assert library.document(id, ROOT).notes == notes
+
+
+def test_pages_of_an_unfinished_document_outlive_a_stop_and_no_more(record: Record, library: Library) -> None:
+    units = (Unit("Read \udcff from a picture", Locator(page=2), flags=frozenset({OCR})),)
+    record.apply(Changes(new={"a.pdf": stat(), "b.pdf": stat()}), {})
+    record.keep_page_text("aa", "", 2, units)
+    record.keep_page_text("aa", "1", 2, ())
+    record.keep_page_text("bb", "", 1, units)
+    again = Record(library.database, EMBEDDER.fingerprint, EMBEDDER.n_dims, parser_version=1)
+    assert again.page_text("aa", "", 2) == units
+    assert again.page_text("aa", "1", 2) == ()
+    assert again.page_text("aa", "", 3) is None
+    newer = Record(library.database, EMBEDDER.fingerprint, EMBEDDER.n_dims, parser_version=2)
+    assert newer.page_text("aa", "", 2) is None
+    [(a, _), _] = record.waiting()
+    record.advance(a, Stage.PARSING)
+    record.finish(a, Version(stat(), "aa", "empty", "no text"))
+    assert record.page_text("aa", "", 2) is None
+    assert record.page_text("bb", "", 1) == units
+    record.remove(["b.pdf"])
+    assert record.page_text("bb", "", 1) is None, "nothing is queued any more"
 
 
 def test_many_threads_read_while_one_writes(record: Record, library: Library) -> None:
