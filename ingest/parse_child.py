@@ -12,15 +12,17 @@ import resource
 import signal
 import stat
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import PurePath
+from typing import Any
 
 from ingest.formats.reading import RefusedError, too_large
 from ingest.formats.tidy import one_line
 from ingest.limits import MIB, ParseLimits
-from ingest.parse_wire import ANSWER, BLOCK, FACTS, encode, pack, write_all
-from ingest.readers import READERS
-from ingest.sniff import PICTURES, WORDS, sniff
+from ingest.parse_wire import ANSWER, BLOCK, FACTS, Request, encode, pack, write_all
+from ingest.readers import EXTRACTORS, PAGE_READERS, READERS
+from ingest.sniff import WORDS, sniff
 from ingest.unit import Outcome, Parsed
 
 PR_SET_PDEATHSIG = 1
@@ -31,15 +33,15 @@ MAX_FILES = 64
 MAX_TITLE = 300
 
 
-def run(path: str, limits: ParseLimits, answer: int, server_pid: int) -> None:
-    """Read the file and write the frames to the descriptor; does not return.
+def run(request: Request, answer: int, server_pid: int) -> None:
+    """Do what is asked and write the frames to the descriptor; does not return.
 
     The pipe stays open until the process ends, so that its end means that this process has ended.
     """
     began = time.monotonic()
     _confine(server_pid)
-    _limit(limits, 0)
-    parsed = _parse(path, limits, answer)
+    _limit(request, 0)
+    parsed = _parse(request, answer)
     peak_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     parsed = replace(parsed, seconds=round(time.monotonic() - began, 4), peak_mb=round(peak_mb, 1))
     write_all(answer, pack(ANSWER, encode(parsed.to_json())))
@@ -62,17 +64,19 @@ def _confine(server_pid: int) -> None:
         resource.setrlimit(resource.RLIMIT_NPROC, (0, 0))
 
 
-def _limit(limits: ParseLimits, n_bytes: int) -> None:
-    memory = limits.memory_mb * MIB
+def _limit(request: Request, n_bytes: int) -> None:
+    limits = request.limits
+    memory = request.memory_mb * MIB
     resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
     # The server's wall limit comes first, unless the server is stopped. The hard limit leaves room to raise it.
-    cpu_s = int(limits.wall_s(n_bytes)) + 2
-    resource.setrlimit(resource.RLIMIT_CPU, (cpu_s, int(limits.wall_s(limits.max_file_mb * MIB)) + 3))
+    cpu_s = int(request.wall_s(n_bytes)) + 2
+    resource.setrlimit(resource.RLIMIT_CPU, (cpu_s, int(request.wall_s(limits.max_file_mb * MIB)) + 3))
 
 
-def _parse(path: str, limits: ParseLimits, answer: int) -> Parsed:
+def _parse(request: Request, answer: int) -> Parsed:
+    limits = request.limits
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        descriptor = os.open(request.path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as error:
         return Parsed(Outcome.DAMAGED, f"it cannot be opened ({error.strerror})")
     info = os.fstat(descriptor)
@@ -81,21 +85,28 @@ def _parse(path: str, limits: ParseLimits, answer: int) -> Parsed:
     if info.st_size > limits.max_file_mb * MIB:
         reason = f"{info.st_size / MIB:.0f} MB, and files over {limits.max_file_mb} MB are not read"
         return Parsed(Outcome.TOO_LARGE, reason, size=info.st_size, mtime_ns=info.st_mtime_ns)
-    _limit(limits, info.st_size)
-    try:
+    _limit(request, info.st_size)
+    facts: dict[str, Any] = {"size": info.st_size, "mtime_ns": info.st_mtime_ns}
+
+    def read() -> Parsed:
         data = _read_all(descriptor, limits)
-        kind = sniff(data, path)
-    except RefusedError as refusal:
-        return Parsed(refusal.outcome, refusal.reason, mtime_ns=info.st_mtime_ns)
-    except MemoryError:
-        return Parsed(Outcome.TOO_LARGE, _no_memory(limits), size=info.st_size, mtime_ns=info.st_mtime_ns)
-    except Exception as error:
-        return Parsed(Outcome.DAMAGED, _unexpected(error), size=info.st_size, mtime_ns=info.st_mtime_ns)
-    digest = hashlib.sha256(data).hexdigest()
-    facts = {"format": kind, "sha256": digest, "size": len(data), "mtime_ns": info.st_mtime_ns}
+        facts.update(size=len(data), sha256=hashlib.sha256(data).hexdigest())
+        kind, name = sniff(data, request.path), request.path
+        if request.part is not None:
+            _tell(kind, facts, request, answer)
+            data, name = EXTRACTORS[kind](data, request.part, limits), request.part
+            kind = sniff(data, name)
+        _tell(kind, facts, request, answer)
+        return attempt(data, kind, name, request)
+
+    return replace(_contained(read, request), **facts)
+
+
+def _tell(kind: str, facts: dict[str, Any], request: Request, answer: int) -> None:
+    """Say what the file is before anything that may crash: it is then known of a dead child's file too."""
+    n_left = len(READERS.get(kind, ())) - 1 - request.rung if request.page is None else 0
+    facts.update(format=kind, n_readers_left=max(0, n_left))
     write_all(answer, pack(FACTS, encode(facts)))
-    parsed = attempt(data, kind, path, limits)
-    return replace(parsed, format=kind, sha256=digest, size=len(data), mtime_ns=info.st_mtime_ns)
 
 
 def _read_all(descriptor: int, limits: ParseLimits) -> bytes:
@@ -108,22 +119,41 @@ def _read_all(descriptor: int, limits: ParseLimits) -> bytes:
     return bytes(data)
 
 
-def attempt(data: bytes, kind: str, path: str, limits: ParseLimits) -> Parsed:
-    """Run the reader; whatever a hostile file provokes in it is an outcome of this file."""
-    if kind not in READERS:
-        return _unread(kind)
+def _contained(read: Callable[[], Parsed], request: Request) -> Parsed:
+    """Run a reader; whatever a hostile file provokes in it is an outcome of this file."""
     try:
-        reading = READERS[kind][0](data, limits)
+        return read()
     except RefusedError as refusal:
         return Parsed(refusal.outcome, refusal.reason)
     except MemoryError:
-        return Parsed(Outcome.TOO_LARGE, _no_memory(limits))
+        return Parsed(Outcome.TOO_LARGE, f"reading it needs more than {request.memory_mb} MB of memory")
     except Exception as error:
-        return Parsed(Outcome.DAMAGED, _unexpected(error))
-    if not reading.units:
-        return Parsed(Outcome.EMPTY, "there is no text in it", n_pages=reading.n_pages)
+        reason = f"it could not be read ({type(error).__name__}: {str(error)[:200]})"
+        return Parsed(Outcome.DAMAGED, reason)
+
+
+def attempt(data: bytes, kind: str, path: str, request: Request) -> Parsed:
+    """Read bytes of a kind by the reader that the request asks for.
+
+    Raises:
+        RefusedError: the reader refuses them; and whatever a broken file provokes in a reader.
+    """
+    limits = request.limits
+    if request.page is not None:
+        reading = PAGE_READERS[kind](data, request.page, limits)
+    elif kind in READERS:
+        reading = READERS[kind][request.rung](data, limits)
+    else:
+        return _unread(kind)
+    if not (reading.units or reading.parts or reading.scans):
+        return Parsed(
+            Outcome.EMPTY, "there is no text in it", n_pages=reading.n_pages, notes=tuple(reading.notes)
+        )
     title = one_line(reading.title)[:MAX_TITLE] or PurePath(path).stem.encode("utf-8", "replace").decode()
-    return Parsed(Outcome.OK, title=title, units=tuple(reading.units), n_pages=reading.n_pages)
+    return Parsed(
+        Outcome.OK, title=title, units=tuple(reading.units), n_pages=reading.n_pages,
+        parts=tuple(reading.parts), scans=tuple(reading.scans), notes=tuple(reading.notes),
+    )  # fmt: skip
 
 
 def _unread(kind: str) -> Parsed:
@@ -133,14 +163,4 @@ def _unread(kind: str) -> Parsed:
         return Parsed(
             Outcome.NEEDS_PASSWORD, "this is an Office document with a password: save a copy without one"
         )
-    if kind in PICTURES:
-        return Parsed(Outcome.UNSUPPORTED, f"this is {WORDS[kind]}: reading scans is not installed")
     return Parsed(Outcome.UNSUPPORTED, f"this is {WORDS[kind]}, which is not read yet")
-
-
-def _unexpected(error: Exception) -> str:
-    return f"it could not be read ({type(error).__name__}: {str(error)[:200]})"
-
-
-def _no_memory(limits: ParseLimits) -> str:
-    return f"reading it needs more than {limits.memory_mb} MB of memory"

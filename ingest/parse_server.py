@@ -22,10 +22,23 @@ from typing import Any
 
 from ingest import parse_child
 from ingest.limits import MIB, ParseLimits
-from ingest.parse_wire import ANSWER, BLOCK, CHILD, FACTS, REQUEST, WireError, encode, pack, receive, split
+from ingest.parse_wire import (
+    ANSWER,
+    BLOCK,
+    CHILD,
+    FACTS,
+    REQUEST,
+    Request,
+    WireError,
+    encode,
+    pack,
+    receive,
+    split,
+)
 from ingest.unit import Outcome, Parsed
 
 MAX_REQUEST = 64 * 1024
+_TOLD = ("format", "sha256", "size", "mtime_ns", "n_readers_left")  # in the frame `FACTS`
 _KILLED_TWICE = encode(
     Parsed(
         Outcome.CRASHED,
@@ -49,29 +62,29 @@ def serve(channel: socket.socket) -> None:
     """Answer requests until the daemon is gone."""
     while True:
         try:
-            mark, request = receive(channel, MAX_REQUEST)
+            mark, asked = receive(channel, MAX_REQUEST)
         except WireError:
             return
         if mark != REQUEST:
             return
-        limits = ParseLimits(**request["limits"])
-        answer = _read(channel, request["path"], limits)
+        request = Request.from_json(asked)
+        answer = _read(channel, request)
         # Killed by someone else (the kernel short of memory, a person) says nothing of the file: once more.
-        channel.sendall(pack(ANSWER, answer or _read(channel, request["path"], limits) or _KILLED_TWICE))
+        channel.sendall(pack(ANSWER, answer or _read(channel, request) or _KILLED_TWICE))
 
 
-def _read(channel: socket.socket, path: str, limits: ParseLimits) -> bytes | None:
-    """Read a file in a child of its own; None when the child was killed from outside."""
-    child = _fork(channel, path, limits)
+def _read(channel: socket.socket, request: Request) -> bytes | None:
+    """Do what is asked in a child of its own; None when the child was killed from outside."""
+    child = _fork(channel, request)
     channel.sendall(pack(CHILD, encode(child.pid)))
-    _collect(child, channel, limits)
-    return _answer(child, limits)
+    _collect(child, channel, request.limits)
+    return _answer(child, request)
 
 
-def _fork(channel: socket.socket, path: str, limits: ParseLimits) -> Child:
+def _fork(channel: socket.socket, request: Request) -> Child:
     pipe, answer = os.pipe()
     server_pid = os.getpid()
-    deadline = time.monotonic() + limits.wall_s(_size(path))
+    deadline = time.monotonic() + request.wall_s(_size(request.path))
     pid = os.fork()
     if pid == 0:
         try:
@@ -79,7 +92,7 @@ def _fork(channel: socket.socket, path: str, limits: ParseLimits) -> Child:
             channel.close()
             os.close(pipe)
             _silence()
-            parse_child.run(path, limits, answer, server_pid)
+            parse_child.run(request, answer, server_pid)
         finally:
             os._exit(1)
     os.close(answer)
@@ -130,7 +143,7 @@ def _kill(child: Child) -> None:
     os.close(child.pipe)
 
 
-def _answer(child: Child, limits: ParseLimits) -> bytes | None:
+def _answer(child: Child, request: Request) -> bytes | None:
     """Return the child's own answer, or the outcome that its death stands for; None when others killed it."""
     _, status, usage = os.wait4(child.pid, 0)
     frames = dict(split(bytes(child.output)))
@@ -139,28 +152,28 @@ def _answer(child: Child, limits: ParseLimits) -> bytes | None:
     code = os.waitstatus_to_exitcode(status)
     if code == -signal.SIGKILL and not child.killed:
         return None
-    parsed = _death(child, code, limits)
+    parsed = _death(child, code, request)
     data: dict[str, Any] = parsed.to_json() | {"peak_mb": round(usage.ru_maxrss / 1024, 1)}
     return encode(data) if FACTS not in frames else _merge(data, frames[FACTS])
 
 
 def _merge(data: dict[str, Any], facts: bytes) -> bytes:
     """Join two JSON objects without parsing the one that a reader of a hostile file wrote."""
-    own = encode(
-        {name: value for name, value in data.items() if name not in ("format", "sha256", "size", "mtime_ns")}
-    )
+    own = encode({name: value for name, value in data.items() if name not in _TOLD})
     return own[:-1] + b", " + facts[1:]
 
 
-def _death(child: Child, code: int, limits: ParseLimits) -> Parsed:
+def _death(child: Child, code: int, request: Request) -> Parsed:
     if child.killed == "time" or code == -signal.SIGXCPU:
         return Parsed(Outcome.TIMEOUT, "reading it took longer than the time allowed for a file of its size")
     if child.killed == "output":
-        return Parsed(Outcome.TOO_LARGE, f"it holds more text than the limit of {limits.max_output_mb} MB")
+        return Parsed(
+            Outcome.TOO_LARGE, f"it holds more text than the limit of {request.limits.max_output_mb} MB"
+        )
     how = signal.Signals(-code).name if code < 0 else f"exit {code}"
     return Parsed(
         Outcome.CRASHED,
-        f"the reader stopped on it ({how}): the file is broken, or needs more than {limits.memory_mb} MB to read",
+        f"the reader stopped on it ({how}): the file is broken, or needs more than {request.memory_mb} MB to read",
     )
 
 

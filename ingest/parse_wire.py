@@ -9,14 +9,56 @@ import json
 import os
 import socket
 import struct
+from dataclasses import asdict, dataclass
 from typing import Any
 
+from ingest.limits import ParseLimits
+
 HEAD = struct.Struct(">4sQ")  # mark, bytes of JSON that follow
-REQUEST = b"FILE"  # daemon → server: {"path": …, "limits": {…}}
+REQUEST = b"FILE"  # daemon → server: a `Request`
 CHILD = b"KIDP"  # server → daemon: the child's pid
 FACTS = b"FACT"  # child → server: hash, size, mtime and format, before anything that may crash
 ANSWER = b"READ"  # child → server → daemon: a `Parsed`
 BLOCK = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One child's work.
+
+    Attributes:
+        part: key of the file inside the file that is meant; None for the file itself.
+        page: page, from 1, to be read by OCR; None for everything else.
+        rung: which of the format's readers, from 0; those before it failed.
+        converted: let another program turn the file into a newer format first.
+    """
+
+    path: str
+    limits: ParseLimits
+    part: str | None = None
+    page: int | None = None
+    rung: int = 0
+    converted: bool = False
+
+    @property
+    def memory_mb(self) -> int:
+        """Address space of the child, MiB."""
+        return self.limits.memory_mb if self.page is None else self.limits.ocr_memory_mb
+
+    def wall_s(self, n_bytes: int) -> float:
+        """Return the seconds that the child may take for a file of this size."""
+        return self.limits.wall_s(n_bytes) if self.page is None else self.limits.ocr_timeout_s
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain JSON; `from_json` reads it back."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> Request:
+        """Read what `to_json` wrote."""
+        limits = data["limits"]
+        tuples = {name: tuple(value) for name, value in limits.items() if isinstance(value, list)}
+        return cls(**(data | {"limits": ParseLimits(**(limits | tuples))}))
 
 
 class WireError(Exception):

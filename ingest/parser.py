@@ -9,12 +9,12 @@ import socket
 import subprocess
 import sys
 import threading
-from dataclasses import asdict
+from dataclasses import replace
 from pathlib import Path
 
 from ingest.errors import ParserStoppedError
 from ingest.limits import MIB, ParseLimits
-from ingest.parse_wire import ANSWER, CHILD, REQUEST, WireError, encode, pack, receive
+from ingest.parse_wire import ANSWER, CHILD, REQUEST, Request, WireError, encode, pack, receive
 from ingest.unit import Outcome, Parsed
 
 log = logging.getLogger(__name__)
@@ -22,6 +22,7 @@ log = logging.getLogger(__name__)
 PACKAGE_ROOT = Path(__file__).resolve().parent.parent
 START_S = 60.0  # the server's imports on a cold disk, on top of the file's own wall limit
 STOP_S = 5.0
+_TRY_ANOTHER = (Outcome.DAMAGED, Outcome.CRASHED, Outcome.TIMEOUT)
 
 
 class Parser:
@@ -55,39 +56,50 @@ class Parser:
         with self._lock:
             self._end()
 
-    def parse(self, path: Path) -> Parsed:
-        """Read one file; blocks until it is read or its limits are reached.
+    def parse(self, path: Path, part: str | None = None, page: int | None = None) -> Parsed:
+        """Read one file, a file inside it, or a scanned page; blocks until it is read or its limits are reached.
 
-        A server that was killed from outside is started again and the file tried once more.
+        Where the format has several readers, the next one is tried when one fails. A server that was killed from
+        outside is started again and the reading tried once more.
 
+        Args:
+            part: key of one of the `parts` of an earlier answer.
+            page: one of the `scans` of an earlier answer (of that part).
         Raises:
             ParserStoppedError: `stop` was called; nothing is known about the file.
         """
+        request = Request(os.path.abspath(path), self.limits, part, page)
         with self._lock:
-            for _ in range(2):
-                if self._stopped:
-                    raise ParserStoppedError("the parser is stopped")
-                try:
-                    return self._ask(path)
-                except (WireError, OSError, ValueError, TypeError, KeyError) as error:
-                    if not self._stopped:
-                        log.warning("parse server lost at %r (%s): starting it again", str(path), error)
-                    self._end()
-                finally:
-                    self.child_pid = None
+            first = found = self._surely(request)
+            while found.outcome in _TRY_ANOTHER and found.n_readers_left:
+                request = replace(request, rung=request.rung + 1)
+                found = self._surely(request)
+        return found if found.outcome is Outcome.OK else first
+
+    def _surely(self, request: Request) -> Parsed:
+        for _ in range(2):
             if self._stopped:
                 raise ParserStoppedError("the parser is stopped")
-            return Parsed(Outcome.CRASHED, "the parse server stopped twice while it read this file")
+            try:
+                return self._ask(request)
+            except (WireError, OSError, ValueError, TypeError, KeyError) as error:
+                if not self._stopped:
+                    log.warning("parse server lost at %r (%s): starting it again", request.path, error)
+                self._end()
+            finally:
+                self.child_pid = None
+        if self._stopped:
+            raise ParserStoppedError("the parser is stopped")
+        return Parsed(Outcome.CRASHED, "the parse server stopped twice while it read this file")
 
-    def _ask(self, path: Path) -> Parsed:
+    def _ask(self, request: Request) -> Parsed:
         if self.pid is None:
             self._end()
             self._start()
         channel = self._channel
         assert channel is not None
-        absolute = os.path.abspath(path)
-        channel.settimeout(START_S + self.limits.wall_s(self.limits.max_file_mb * MIB))
-        channel.sendall(pack(REQUEST, encode({"path": absolute, "limits": asdict(self.limits)})))
+        channel.settimeout(START_S + request.wall_s(self.limits.max_file_mb * MIB))
+        channel.sendall(pack(REQUEST, encode(request.to_json())))
         mark, data = receive(channel, self.limits.max_output_mb * MIB)
         while mark == CHILD:
             self.child_pid = int(data)

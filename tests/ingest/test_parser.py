@@ -105,9 +105,9 @@ def test_a_name_in_any_bytes_is_read(make: Make, tmp_path: Path) -> None:
         ("a.txt", b" \n", Outcome.EMPTY, "no text in it"),
         (
             "a.pdf",
-            b"\x89PNG\r\n\x1a\n" + b"\0" * 30,
+            b"SQLite format 3\0" + b"\0" * 30,
             Outcome.UNSUPPORTED,
-            "a picture (PNG): reading scans is not installed",
+            "a database (SQLite), which is not read",
         ),
         ("a.docx", zip_of({"a.txt": "x"}), Outcome.UNSUPPORTED, "a ZIP archive"),
         (
@@ -309,13 +309,14 @@ import sys
 from ingest import parse_server
 from ingest.limits import ParseLimits
 from ingest.parse_child import attempt
+from ingest.parse_wire import Request
 from ingest.sniff import sniff
 parse_server.preload()
 before = set(sys.modules)
 for path in sys.argv[1:]:
     with open(path, "rb") as file:
         data = file.read()
-    assert attempt(data, sniff(data, path), path, ParseLimits()).units, path
+    assert attempt(data, sniff(data, path), path, Request(path, ParseLimits())).units, path
 print(sorted(set(sys.modules) - before))
 """
 
