@@ -11,7 +11,8 @@ from typing import Any
 
 from ingest.formats import html
 from ingest.formats.docx_numbering import Numbering
-from ingest.formats.docx_styles import Styles, child, is_on, local, value
+from ingest.formats.docx_styles import Styles
+from ingest.formats.elements import child, is_on, local, value
 from ingest.formats.headings import Headings
 from ingest.formats.package import Package
 from ingest.formats.reading import Reading, RefusedError, damaged

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from ingest.formats.docx_styles import child, is_on, local, value
+from ingest.formats.elements import child, is_on, local, value
 
 PLACE = re.compile(r"%([1-9])")
 ROMAN = tuple(

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from ingest.formats.elements import child, is_on, local, value
+
 # w:name stays English in Word's own localised styles; other programs write the localised names.
 HEADING_NAME = re.compile(
     r"^(?:heading|überschrift|titre|titolo|título|título|kop|rubrik|overskrift|otsikko|nagłówek|nadpis|заголовок|başlık|"
@@ -13,33 +15,6 @@ HEADING_NAME = re.compile(
 )
 TITLE_NAMES = frozenset({"title", "titel", "titre", "titolo", "título", "название", "标题"})
 MAX_CHAIN = 20  # styles based on styles; a hostile file may build a ring
-
-
-def local(element: Any) -> str:
-    """Return an element's name without its namespace: strict and transitional files differ only there."""
-    tag = element.tag
-    return tag.rpartition("}")[2] if isinstance(tag, str) else ""
-
-
-def child(element: Any, *path: str) -> Any:
-    """Return the first child with each local name in turn, or None."""
-    for name in path:
-        element = (
-            next((part for part in element if local(part) == name), None) if element is not None else None
-        )
-    return element
-
-
-def value(element: Any, name: str = "val") -> str:
-    """Return an attribute by its local name; "" where the element or attribute is missing."""
-    if element is None:
-        return ""
-    return next((text for key, text in element.attrib.items() if key.rpartition("}")[2] == name), "")
-
-
-def is_on(element: Any) -> bool:
-    """Tell whether a switch such as w:vanish is there and not turned off."""
-    return element is not None and value(element) not in ("0", "false", "off")
 
 
 class Styles:

@@ -8,10 +8,11 @@ import re
 import zipfile
 import zlib
 from typing import Any
+from urllib.parse import unquote
 
 from lxml import etree
 
-from ingest.formats.reading import RefusedError, damaged, too_large
+from ingest.formats.reading import RefusedError, damaged, needs_password, too_large
 from ingest.limits import MIB, ParseLimits
 from ingest.unit import Outcome
 
@@ -36,13 +37,24 @@ class Package:
         members = self._zip.infolist()
         if len(members) > limits.max_zip_members:
             raise too_large(f"it has {len(members)} parts, more than the limit of {limits.max_zip_members}")
-        self._members = {info.filename.lstrip("/"): info for info in members}
+        self._members = {info.filename.replace("\\", "/").lstrip("/"): info for info in members}
+        self._spelled = {name.lower(): name for name in self._members}
         self._limits = limits
         self._n_read = 0
+        self.broken: list[str] = []  # optional parts that could not be read
 
     def has(self, name: str) -> bool:
-        """Tell whether there is such a member."""
-        return name in self._members
+        """Tell whether there is such a member; upper and lower case are the same, as Office takes them."""
+        return name.lower() in self._spelled
+
+    def names(self) -> list[str]:
+        """Return the members' names, in the order of the directory."""
+        return list(self._members)
+
+    def main(self, default: str) -> str:
+        """Return the Office document's main part: what the package says, not the usual name."""
+        targets = (path for kind, path in self.relations("").values() if kind == "officeDocument")
+        return next(targets, default)
 
     def read(self, name: str) -> bytes:
         """Return a member's bytes.
@@ -50,11 +62,11 @@ class Package:
         Raises:
             RefusedError: it is missing, broken, over a limit or has a password.
         """
-        info = self._members.get(name)
+        info = self._members.get(self._spelled.get(name.lower(), ""))
         if info is None:
             raise damaged(f"its part {name} is missing")
         if info.flag_bits & 1:
-            raise RefusedError(Outcome.NEEDS_PASSWORD, "it has a password: save a copy without one")
+            raise needs_password()
         data = bytearray()
         try:
             with self._zip.open(info) as member:
@@ -73,17 +85,30 @@ class Package:
         """
         return parse_xml(self.read(name), name)
 
+    def optional(self, name: str) -> Any:
+        """Return the root element of a member that the text can do without; None where it is missing or broken.
+
+        Raises:
+            RefusedError: it is over a limit.
+        """
+        try:
+            return self.xml(name) if self.has(name) else None
+        except RefusedError as refusal:
+            if refusal.outcome is Outcome.DAMAGED:
+                self.broken.append(name)
+                return None
+            raise
+
     def relations(self, name: str) -> dict[str, tuple[str, str]]:
         """Return id → (last word of the type, target as a member's name) of a member; "" for the package's own."""
         folder, base = posixpath.split(name)
         source = posixpath.join(folder, "_rels", base + ".rels")
-        if not self.has(source):
-            return {}
-        found = {}
-        for relation in self.xml(source).iter(RELATION):
+        root = self.optional(source)
+        found: dict[str, tuple[str, str]] = {}
+        for relation in () if root is None else root.iter(RELATION):
             if relation.get("TargetMode") == "External":
                 continue
-            target = relation.get("Target", "")
+            target = unquote(relation.get("Target", "")).replace("\\", "/")
             path = (
                 target.lstrip("/")
                 if target.startswith("/")
