@@ -72,7 +72,7 @@ def read_whole(
     Raises:
         ParserStoppedError: the parser was stopped; and whatever `step` raises.
     """
-    return _Reading(parser, path, shelf or NoShelf(), step).whole()
+    return _Reading(parser, path, NoShelf() if shelf is None else shelf, step).whole()
 
 
 class _Reading:
@@ -98,7 +98,7 @@ class _Reading:
             n_chars += _n_chars(read)
             if n_chars > MAX_CHARS:
                 n_left = len(outer.parts) - n_read
-                left_out = f"{n_left} files inside it are left out: together they hold too much text"
+                left_out = f"left out for holding too much text together: {n_left} of the files inside it"
                 whole = replace(whole, notes=(*whole.notes, left_out))
                 break
             if read.outcome not in (Outcome.OK, Outcome.EMPTY):
