@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 import typer
 
-from appliance import background, cli_model, cli_ops, offline, show
+from appliance import background, cli_ingest, cli_model, cli_ops, offline, show, show_ingest
 from appliance.client import Client, RequestFailedError
 from appliance.config import walk
 from appliance.context import AsJson, CommandContext, config_of
@@ -26,6 +26,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
+app.add_typer(cli_ingest.app, name="ingest")
 app.add_typer(cli_model.app, name="model")
 app.add_typer(cli_ops.bench, name="bench")
 app.command()(cli_ops.tune)
@@ -156,18 +157,22 @@ def add(
         async with Client(config_of(context).socket) as client:
             for file in files:
                 with file.open("rb") as content:
-                    show.added(await client.add(file.name, content, replace=replace), as_json)
+                    show_ingest.added(await client.add(file.name, content, replace=replace), as_json)
 
     _run(go())
 
 
 @app.command()
-def documents(context: typer.Context, as_json: AsJson = False) -> None:
+def documents(
+    context: typer.Context,
+    collection: Annotated[str | None, typer.Option(help="Only this sub-folder and those in it.")] = None,
+    as_json: AsJson = False,
+) -> None:
     """List the documents, their state and what is wrong with those that are not ready."""
 
     async def go() -> None:
         async with Client(config_of(context).socket) as client:
-            show.documents(await client.documents(), as_json)
+            show_ingest.documents(await client.documents(collection), as_json)
 
     _run(go())
 
@@ -191,14 +196,15 @@ def parse(
 ) -> None:
     """Print what the machine reads from a file. Needs no daemon."""
     from ingest.parser import Parser
+    from ingest.whole import read_whole
 
     parser = Parser(config_of(context).parse_limits)
     parser.start()
     try:
-        parsed = parser.parse(file)
+        parsed = read_whole(parser, file)
     finally:
         parser.stop()
-    show.parsed(parsed, as_json)
+    show_ingest.parsed(parsed, as_json)
     if parsed.outcome != "ok":
         raise typer.Exit(Exit.FAILURE)
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import os
 import stat
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import Any, BinaryIO, Self, TypeVar, get_args
+from typing import Any, BinaryIO, Literal, Self, TypeVar, get_args
 
 import httpx
 from pydantic import TypeAdapter
@@ -22,6 +22,9 @@ from appliance.api.schema import (
     ConversationSummary,
     DocumentsReply,
     DocumentText,
+    IngestPlan,
+    RetryReply,
+    RetryRequest,
     SearchReply,
     SearchRequest,
     StatusReply,
@@ -98,9 +101,10 @@ class Client:
         """Return the passages nearest to `query`, best first."""
         return await self._post("/api/search", SearchRequest(query=query, n=n), SearchReply)
 
-    async def documents(self) -> DocumentsReply:
-        """Return every document the caller may see, and what ingest is doing."""
-        return await self._get("/api/documents", DocumentsReply)
+    async def documents(self, collection: str | None = None) -> DocumentsReply:
+        """Return every document the caller may see (of one collection), and what ingest is doing."""
+        where = "" if collection is None else f"?{httpx.QueryParams(collection=collection)}"
+        return await self._get(f"/api/documents{where}", DocumentsReply)
 
     async def watch_documents(self) -> AsyncIterator[DocumentsReply]:
         """Yield the documents now, and again after each change."""
@@ -123,6 +127,19 @@ class Client:
         params = {"name": name, "replace": replace}
         response = await self._send("POST", "/api/documents", content=chunks(), params=params)
         return Added.model_validate_json(response.content)
+
+    async def control_ingest(self, action: Literal["pause", "resume", "confirm"]) -> None:
+        """Pause ingest, resume it, or confirm that the files which are missing were deleted on purpose."""
+        await self._send("POST", f"/api/ingest/{action}")
+
+    async def retry(self, paths: Sequence[str] | None = None) -> RetryReply:
+        """Have failed documents read again: these, or all."""
+        body = RetryRequest(paths=None if paths is None else list(paths))
+        return await self._post("/api/ingest/retry", body, RetryReply)
+
+    async def plan(self) -> IngestPlan:
+        """Return what the next sweep of the folder would do."""
+        return await self._get("/api/ingest/plan", IngestPlan)
 
     async def status(self) -> StatusReply:
         """Return the whole appliance at a glance."""

@@ -62,8 +62,9 @@ class Config:
         """What reading one file may cost."""
         ingest = self.settings.ingest
         return ParseLimits(
-            memory_mb=ingest.parse_memory_mb, timeout_s=ingest.parse_timeout_s, max_file_mb=ingest.max_file_mb
-        )
+            memory_mb=ingest.parse_memory_mb, timeout_s=ingest.parse_timeout_s, max_file_mb=ingest.max_file_mb,
+            ocr_languages=ingest.ocr_languages, ocr_timeout_s=ingest.ocr_timeout_s, convert=ingest.office_programs,
+        )  # fmt: skip
 
     @property
     def state(self) -> Path:

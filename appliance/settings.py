@@ -174,6 +174,20 @@ class IngestSettings(_Section):
         le=65_536,
         description="Memory of the process that reads one file; it is killed beyond it.",
     )
+    ocr_languages: tuple[str, ...] = Field(
+        default=("eng",),
+        min_length=1,
+        strict=False,  # YAML has lists
+        description="Languages of scanned pages, by Tesseract's names; each needs its data (docs/formats.md). More "
+        "are slower.",
+    )
+    ocr_timeout_s: float = Field(
+        default=120, ge=1, le=3600, description="Seconds for reading one scanned page."
+    )
+    office_programs: bool = Field(
+        default=True,
+        description="Let LibreOffice, where it is installed, read old Word and PowerPoint files.",
+    )
     chunk_tokens: int = Field(
         default=200, ge=32, le=8192,
         description="Longest chunk in the embedder's tokens; never above the embedder's window.",

@@ -6,15 +6,11 @@ import json
 import sys
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import asdict
 from typing import Any
 
 from appliance.api.schema import (
-    Added,
     AskEvent,
     CitationEvent,
-    Document,
-    DocumentsReply,
     DoneEvent,
     ErrorEvent,
     Passage,
@@ -28,7 +24,6 @@ from appliance.api.schema import (
 )
 from appliance.client import RequestFailedError
 from appliance.config import Config
-from ingest.unit import Parsed
 
 _EXCERPT = 160  # characters of a passage in a list
 
@@ -76,7 +71,7 @@ class Answer:
         if done is None:
             raise RequestFailedError(500, "engine_lost", "the answer broke off; ask again", True)
         if self._as_json:
-            _json(
+            print_json(
                 {"passages": [p.model_dump() for p in self._passages], **done.model_dump(exclude={"event"})}
             )
             return done.answered
@@ -114,37 +109,17 @@ def _figures(done: DoneEvent) -> str:
 def passages(reply: SearchReply, as_json: bool) -> None:
     """Print the passages of a search."""
     if as_json:
-        return _json(reply)
+        return print_json(reply)
     if not reply.passages:
         print("nothing found")
     _print_passages(reply.passages)
     return None
 
 
-def documents(reply: DocumentsReply, as_json: bool) -> None:
-    """Print the documents and what ingest is doing."""
-    if as_json:
-        return _json(reply)
-    for document in reply.documents:
-        print(f"{document.state:<15} {_size(document.size):>9}  {clean(document.path)}")
-        if document.reason:
-            print(f"{'':<15} {'':>9}  {clean(document.reason)}")
-    _print_ingest(reply.documents, reply)
-    return None
-
-
-def added(reply: Added, as_json: bool) -> None:
-    """Say that a file was taken in."""
-    if as_json:
-        return _json(reply)
-    print(f"added {clean(reply.path)} ({_size(reply.size)}); `appliance documents` shows what becomes of it")
-    return None
-
-
 def status(reply: StatusReply, as_json: bool) -> None:
     """Print the appliance at a glance."""
     if as_json:
-        return _json(reply)
+        return print_json(reply)
     engine, ingest, index = reply.engine, reply.ingest, reply.index
     counts = ", ".join(f"{n} {state}" for state, n in sorted(ingest.counts.items())) or "no documents"
     rows = [
@@ -167,33 +142,11 @@ def status(reply: StatusReply, as_json: bool) -> None:
     return None
 
 
-def parsed(found: Parsed, as_json: bool) -> None:
-    """Print what was read from a file."""
-    if as_json:
-        units = [
-            {**asdict(unit), "locator": unit.locator.to_json(), "flags": sorted(unit.flags)}
-            for unit in found.units
-        ]
-        return _json({**asdict(found), "units": units})
-    print(f"{found.outcome}: {found.format or 'unknown format'}, {len(found.units)} units, {found.seconds:.2f} s, "
-          f"{found.peak_mb:.0f} MB" + (f", {found.n_pages} pages" if found.n_pages else ""))  # fmt: skip
-    if found.reason:
-        print(clean(found.reason))
-    place = None
-    for unit in found.units:
-        if str(unit.locator) != place:
-            place = str(unit.locator)
-            print(f"\n── {clean(place)}")
-        flags = f" ({', '.join(sorted(unit.flags))})" if unit.flags else ""
-        print(f"{unit.kind}{flags}: {clean(unit.text)}")
-    return None
-
-
 def settings(config: Config, values: Sequence[tuple[str, Any]], as_json: bool) -> None:
     """Print the settings and where each came from."""
     if as_json:
         found = {key: {"value": value, "from": config.origins[key]} for key, value in values}
-        return _json({"home": str(config.home), "socket": str(config.socket), "settings": found})
+        return print_json({"home": str(config.home), "socket": str(config.socket), "settings": found})
     print(f"# home {config.home}, socket {config.socket}")
     width = max(len(key) for key, _ in values)
     for key, value in values:
@@ -214,19 +167,8 @@ def _place(passage: Passage) -> str:
     return clean(f"{passage.path}, {passage.locator}" if passage.locator else passage.path)
 
 
-def _print_ingest(found: Sequence[Document], reply: DocumentsReply) -> None:
-    ingest = reply.ingest
-    print(f"{len(found)} documents in {ingest.folder}; {ingest.n_waiting} waiting"
-          + (f"; reading {clean(ingest.current)}" if ingest.current else ""))  # fmt: skip
-    if ingest.problem:
-        print(clean(ingest.problem))
-
-
-def _size(n: int) -> str:
-    return f"{n / 2**20:.1f} MB" if n >= 2**20 else f"{n / 2**10:.1f} KB"
-
-
-def _json(data: Wire | dict[str, Any]) -> None:
+def print_json(data: Wire | dict[str, Any]) -> None:
+    """Print a reply as JSON."""
     print(
         json.dumps(
             data.model_dump() if isinstance(data, Wire) else data, ensure_ascii=False, indent=2, default=str

@@ -20,6 +20,7 @@ class ParseLimits:
         max_file_mb: larger files are refused unread.
         max_output_mb: of the child's JSON answer.
         legacy_encoding: what short texts without any mark are taken for, where every detector guesses.
+        convert: let an Office program, where one is installed, turn old files into newer ones first.
         ocr_languages: what scans are read in, by Tesseract's names; each needs its data.
         ocr_data: folder of that data; "" looks where Debian and the installed packages put it.
         ocr_memory_mb: address space of a child that reads one scanned page.
@@ -39,6 +40,7 @@ class ParseLimits:
     max_pages: int = 5_000
     max_page_chars: int = 200_000
     legacy_encoding: str = "cp1252"
+    convert: bool = True
     ocr_languages: tuple[str, ...] = ("eng",)
     ocr_data: str = ""
     ocr_memory_mb: int = 2048

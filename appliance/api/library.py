@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
+from collections import defaultdict
 from collections.abc import AsyncGenerator
 
 from fastapi import APIRouter, Query, Request
@@ -11,10 +13,19 @@ from fastapi.responses import StreamingResponse
 from appliance.api import sse
 from appliance.api.caller import Caller
 from appliance.api.parts import Daemon, Parts
-from appliance.api.schema import Added, Document, DocumentsReply, DocumentText, IngestStatus, TextBlock
+from appliance.api.schema import (
+    Added,
+    Collection,
+    Document,
+    DocumentsReply,
+    DocumentText,
+    IngestStatus,
+    TextBlock,
+)
 from appliance.errors import NotFoundError
 from appliance.upload import Folder
 from ingest.access import Viewer
+from ingest.record import READY
 from ingest.stored import StoredDocument, printable
 
 router = APIRouter(prefix="/api")
@@ -24,9 +35,22 @@ _MIN_INTERVAL_S = 0.3
 
 
 @router.get("/documents")
-async def documents(caller: Caller, daemon: Daemon) -> DocumentsReply:
-    """Return the documents that the caller may see."""
-    return await asyncio.to_thread(_documents, daemon, caller)
+async def documents(caller: Caller, daemon: Daemon, collection: str | None = None) -> DocumentsReply:
+    """Return the documents that the caller may see; of one collection and those inside it, if it is named."""
+    return await asyncio.to_thread(_documents, daemon, caller, collection)
+
+
+@router.get("/collections")
+async def collections(caller: Caller, daemon: Daemon) -> list[Collection]:
+    """Return the sub-folders that hold documents which the caller may see, by name."""
+    found = await asyncio.to_thread(daemon.library.documents, caller)
+    by_name: dict[str, list[StoredDocument]] = defaultdict(list)
+    for document in found:
+        by_name[_collection(document)].append(document)
+    return [
+        Collection(name=name, n_documents=len(each), n_ready=sum(d.state == READY for d in each))
+        for name, each in sorted(by_name.items())
+    ]
 
 
 @router.get("/documents/events")
@@ -70,13 +94,17 @@ def ingest_status(daemon: Parts, caller: Viewer) -> IngestStatus:
         else "a file" * bool(state.current)
     )
     return IngestStatus(
-        folder=str(daemon.config.documents), current=current, n_waiting=state.n_waiting,
-        counts=daemon.library.counts(), watching=state.watching, problem=state.problem,
+        folder=str(daemon.config.documents), current=current, step=state.step if current else "",
+        n_waiting=state.n_waiting, counts=daemon.library.counts(), watching=state.watching, problem=state.problem,
+        paused=state.paused, pages_per_min=state.pages_per_min, eta_s=state.eta_s, n_refused=state.n_refused,
+        n_ignored=state.n_ignored,
     )  # fmt: skip
 
 
-def _documents(daemon: Parts, caller: Viewer) -> DocumentsReply:
+def _documents(daemon: Parts, caller: Viewer, collection: str | None = None) -> DocumentsReply:
     found = [_document(document) for document in daemon.library.documents(caller)]
+    if collection is not None:
+        found = [d for d in found if d.collection == collection or d.collection.startswith(collection + "/")]
     return DocumentsReply(documents=found, ingest=ingest_status(daemon, caller))
 
 
@@ -92,5 +120,10 @@ def _document(stored: StoredDocument) -> Document:
     return Document(
         id=stored.id, path=printable(stored.path), title=stored.title, format=stored.format,
         state=stored.state, reason=stored.reason, size=stored.size, modified=stored.mtime_ns / 1e9,
-        n_pages=stored.n_pages, n_chunks=stored.n_chunks, sha256=stored.sha256,
+        n_pages=stored.n_pages, n_chunks=stored.n_chunks, sha256=stored.sha256, collection=_collection(stored),
+        notes=list(stored.notes),
     )  # fmt: skip
+
+
+def _collection(stored: StoredDocument) -> str:
+    return printable(os.path.dirname(stored.path))

@@ -22,6 +22,8 @@ class Passage(Wire):
         place: the same place as data (`ingest.locator.Locator.to_json`).
         best: (start, end) offsets in `text` of the sentence nearest to the question; None when none stands out.
         score: fused retrieval score, 0 to 1, higher is better.
+        flags: what to be warned of: "hidden", "instruction-like", "ocr" (`ingest.unit`).
+        also: paths of other documents that hold the same text.
     """
 
     number: int
@@ -35,6 +37,7 @@ class Passage(Wire):
     best: tuple[int, int] | None = None
     score: float
     flags: list[str] = Field(default_factory=list)
+    also: list[str] = Field(default_factory=list)
 
 
 class Citation(Wire):
@@ -214,8 +217,10 @@ class Document(Wire):
         path: relative to the ingest folder.
         state: waiting, parsing, embedding, ready, empty, needs_password, unsupported, damaged, too_large, timeout,
             crashed or needs_ocr.
+        collection: its sub-folder, "" at the top of the ingest folder.
         modified: the file's own time, Unix seconds.
         reason: plain words when it is not `ready`.
+        notes: plain sentences about what was left out, or read less well than the rest.
     """
 
     id: int
@@ -229,6 +234,16 @@ class Document(Wire):
     n_pages: int | None
     n_chunks: int
     sha256: str
+    collection: str = ""
+    notes: list[str] = Field(default_factory=list)
+
+
+class Collection(Wire):
+    """A sub-folder of the ingest folder: its documents, those of its own sub-folders not counted."""
+
+    name: str
+    n_documents: int
+    n_ready: int
 
 
 class Added(Wire):
@@ -243,9 +258,15 @@ class IngestStatus(Wire):
 
     Attributes:
         current: path being worked on; empty when idle.
+        step: where it is in that document ("page 4 of 20", "312 of 800 chunks"); empty when it is short.
         counts: documents by state.
         watching: "inotify", or why it is polling.
-        problem: why ingest stands still (disk full, folder missing); empty when it does not.
+        problem: why ingest stands still (disk full, folder missing, many files gone); empty when it does not.
+        paused: somebody paused it; files wait until it is resumed.
+        pages_per_min: of late; a file without pages counts as one.
+        eta_s: seconds until nothing waits any more; None while nobody can tell.
+        n_refused: links, devices, pipes and sockets in the folder; `/api/ingest/plan` names them.
+        n_ignored: files that the ignore rules leave out.
     """
 
     folder: str
@@ -253,6 +274,48 @@ class IngestStatus(Wire):
     n_waiting: int
     counts: dict[str, int]
     watching: str
+    problem: str = ""
+    step: str = ""
+    paused: bool = False
+    pages_per_min: float = 0.0
+    eta_s: float | None = None
+    n_refused: int = 0
+    n_ignored: int = 0
+
+
+class RetryRequest(Wire):
+    """Documents to be read again, by path; None means every one that failed."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    paths: list[str] | None = Field(default=None, max_length=10_000)
+
+
+class RetryReply(Wire):
+    """How many documents wait to be read again."""
+
+    n_queued: int
+
+
+class IngestPlan(Wire):
+    """What the next sweep would do.
+
+    Attributes:
+        moved: (old path, new path).
+        gone: documents whose file is not there any more and that would be removed.
+        held: likewise, but so many at once that they are kept until `/api/ingest/confirm`.
+        refused: path → why it is never read.
+        problem: why nothing is done; empty when it is.
+    """
+
+    new: list[str]
+    changed: list[str]
+    moved: list[tuple[str, str]]
+    gone: list[str]
+    held: list[str]
+    refused: dict[str, str]
+    n_ignored: int
+    n_unchanged: int
     problem: str = ""
 
 
