@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ingest.formats import csv, docx, html, md, pdf, txt
+from ingest.formats import csv, doc, docx, html, md, pdf, txt
 from ingest.formats.reading import Reading
 from ingest.limits import ParseLimits
 
@@ -26,6 +26,7 @@ READERS: dict[str, tuple[Reader, ...]] = {
     "html": (lambda data, limits: html.read(data, limits.legacy_encoding),),
     "pdf": (pdf.read,),
     "docx": (docx.read,),
+    "doc": (doc.read,),
 }
 
 # For formats whose readings have `parts`.
