@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ingest.formats import csv, doc, docx, html, md, pdf, txt
+from ingest.formats import csv, doc, docx, embedded, html, md, pdf, pptx, txt
 from ingest.formats.reading import Reading
 from ingest.limits import ParseLimits
 
@@ -26,11 +26,15 @@ READERS: dict[str, tuple[Reader, ...]] = {
     "html": (lambda data, limits: html.read(data, limits.legacy_encoding),),
     "pdf": (pdf.read,),
     "docx": (docx.read,),
+    "pptx": (pptx.read,),
     "doc": (doc.read,),
 }
 
 # For formats whose readings have `parts`.
-EXTRACTORS: dict[str, Extractor] = {}
+EXTRACTORS: dict[str, Extractor] = {
+    "docx": embedded.extract,
+    "pptx": embedded.extract,
+}
 
 # For formats whose readings have `scans`.
 PAGE_READERS: dict[str, PageReader] = {}
