@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ingest.formats import csv, doc, docx, embedded, html, md, pdf, pptx, txt
+from ingest.formats import csv, doc, docx, embedded, html, md, pdf, ppt, pptx, txt
 from ingest.formats.reading import Reading
 from ingest.limits import ParseLimits
 
@@ -28,6 +28,7 @@ READERS: dict[str, tuple[Reader, ...]] = {
     "docx": (docx.read,),
     "pptx": (pptx.read,),
     "doc": (doc.read,),
+    "ppt": (ppt.read,),
 }
 
 # For formats whose readings have `parts`.
