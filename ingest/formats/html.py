@@ -54,12 +54,24 @@ def read(data: bytes, legacy: str) -> Reading:
     Raises:
         RefusedError: elements are nested over `MAX_DEPTH` deep.
     """
-    tree = HTMLTree.parse(_decode(data, legacy))
+    return read_text(_decode(data, legacy))
+
+
+def read_text(text: str, whole: bool = False) -> Reading:
+    """Read a page that is decoded already.
+
+    Args:
+        whole: keep what looks like menus and footers: the body of a mail has none.
+
+    Raises:
+        RefusedError: elements are nested over `MAX_DEPTH` deep.
+    """
+    tree = HTMLTree.parse(text)
     _check_depth(tree.document)
     walk = _Walk()
     walk.over(tree.body or tree.document)
     title = one_line(tree.title or "")
-    return Reading(_main(walk.found, tree), title)
+    return Reading([item.unit for item in walk.found] if whole else _main(walk.found, tree), title)
 
 
 def _decode(data: bytes, legacy: str) -> str:
