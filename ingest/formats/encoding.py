@@ -67,6 +67,33 @@ def decode(data: bytes, legacy: str = "cp1252") -> str:
     return _detected(data, legacy)
 
 
+# What pages and XML files say of themselves to the superset that they are really written in.
+TOLD = {
+    "iso-8859-1": "cp1252",
+    "latin1": "cp1252",
+    "us-ascii": "cp1252",
+    "gb2312": "gb18030",
+    "shift_jis": "cp932",
+}
+
+
+def decode_declared(data: bytes, told: str, legacy: str) -> str:
+    """Decode by mark, then strict UTF-8, then what the file says of itself, then as any text.
+
+    Args:
+        told: the encoding the file names, or "".
+    """
+    if any(data.startswith(bom) for bom, _ in BOMS) or b"\0" in data[:1024]:
+        return decode(data, legacy)
+    name = TOLD.get(told.lower(), told.lower())
+    for encoding in ("utf-8", name):
+        try:
+            return data.decode(encoding) if encoding else decode(data, legacy)
+        except (LookupError, ValueError):  # the file is wrong about itself
+            continue
+    return decode(data, legacy)
+
+
 def _wide(data: bytes) -> str | None:
     """Tell UTF-16 and UTF-32 without a mark by where the NULs stand."""
     sample = data[: SAMPLE & ~3]

@@ -7,20 +7,20 @@ Nothing is fetched, no script runs.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 from resiliparse.extract.html2text import extract_plain_text
 from resiliparse.parse.html import HTMLTree, NodeType
 
-from ingest.formats.encoding import BOMS, decode
+from ingest.formats.encoding import decode_declared
 from ingest.formats.headings import Headings
+from ingest.formats.html_hidden import Shown
 from ingest.formats.reading import Reading, damaged
 from ingest.formats.table import row_text
 from ingest.formats.tidy import one_line, visible
 from ingest.locator import Locator
-from ingest.unit import Unit, UnitKind
+from ingest.unit import HIDDEN, Unit, UnitKind
 
 MAX_DEPTH = (
     1000  # main-content extraction hangs on 100,000 nested elements; pages that people write stay under 50
@@ -45,52 +45,35 @@ SIDE_NAMES = re.compile(
     r"(?:^|[\s_-])(?:nav|navbar|navigation|menu|breadcrumbs?|footer|sidebar|cookies?|skip|share|social)(?:$|[\s_-])",
     re.IGNORECASE,
 )
-HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
+STYLESHEET = "style, link[rel=stylesheet]"
 
 
 def read(data: bytes, legacy: str) -> Reading:
-    """Read a web page. What the page hides (`hidden`, `display:none`) is left out.
+    """Read a web page. What the page hides from people is kept, with the flag `HIDDEN`.
 
     Raises:
         RefusedError: elements are nested over `MAX_DEPTH` deep.
     """
-    return read_text(_decode(data, legacy))
-
-
-def read_text(text: str, whole: bool = False) -> Reading:
-    """Read a page that is decoded already.
-
-    Args:
-        whole: keep what looks like menus and footers: the body of a mail has none.
-
-    Raises:
-        RefusedError: elements are nested over `MAX_DEPTH` deep.
-    """
-    tree = HTMLTree.parse(text)
-    _check_depth(tree.document)
-    walk = _Walk()
-    walk.over(tree.body or tree.document)
-    title = one_line(tree.title or "")
-    return Reading([item.unit for item in walk.found] if whole else _main(walk.found, tree), title)
-
-
-def _decode(data: bytes, legacy: str) -> str:
-    """Decode by mark, then strict UTF-8, then what the page says of itself, then as any text."""
-    if any(data.startswith(bom) for bom, _ in BOMS):
-        return decode(data, legacy)
-    try:
-        return decode(data, legacy) if b"\0" in data[:1024] else data.decode("utf-8")
-    except UnicodeDecodeError:
-        pass
     told = META_CHARSET.search(data[:4096])
-    name = told[1].decode("ascii").lower() if told else ""
-    name = {"iso-8859-1": "cp1252", "latin1": "cp1252", "gb2312": "gb18030", "shift_jis": "cp932"}.get(
-        name, name
-    )
-    try:
-        return data.decode(name) if name else decode(data, legacy)
-    except (LookupError, UnicodeDecodeError):  # the page is wrong about itself
-        return decode(data, legacy)
+    return read_text(decode_declared(data, told[1].decode("ascii") if told else "", legacy))
+
+
+def read_text(text: str) -> Reading:
+    """Read a page that is decoded already; raises as `read`."""
+    tree = HTMLTree.parse(text)
+    return Reading(_main(_walked(tree), tree), one_line(tree.title or ""))
+
+
+def units(text: str) -> list[Unit]:
+    """Return all of a page, also what looks like a menu or footer: the body of a mail has none. Raises as `read`."""
+    return [item.unit for item in _walked(HTMLTree.parse(text))]
+
+
+def _walked(tree: Any) -> list[_Found]:
+    _check_depth(tree.document)
+    walk = _Walk(Shown(tree.document.query_selector(STYLESHEET) is not None))
+    walk.over(tree.body or tree.document)
+    return walk.found
 
 
 def _check_depth(document: Any) -> None:
@@ -116,9 +99,11 @@ class _Found:
 class _Walk:
     """Turns elements into units, in document order. Iterative: pages nest deeper than Python's stack."""
 
+    shown: Shown
     found: list[_Found] = field(default_factory=list)
     headings: Headings = field(default_factory=Headings)
     words: list[str] = field(default_factory=list)
+    hidden_words: list[str] = field(default_factory=list)  # what people do not see of the same block
     n_side: int = 0
     marks: list[str] = field(default_factory=list)  # bullets and numbers of the list items being read
     counters: list[int] = field(default_factory=list)  # next number of each open list; 0: no numbers
@@ -131,19 +116,30 @@ class _Walk:
             if not entering:
                 self._leave(node)
             elif node.type == NodeType.TEXT:
-                self.words.append(node.value or "")
-            elif node.type == NodeType.ELEMENT and not _is_unread(node) and self._enter(node):
-                stack.append((False, node))
-                stack.extend((True, child) for child in reversed(node.child_nodes))
+                self._say(node.value or "")
+            elif node.type == NodeType.ELEMENT and node.tag not in UNREAD:
+                stack += self._into(node)
+
+    def _say(self, text: str) -> None:
+        (self.hidden_words if self.shown.is_hidden else self.words).append(text)
+
+    def _into(self, node: Any) -> list[tuple[bool, Any]]:
+        """Begin an element; returns what to walk over next."""
+        if node.tag in BLOCKS:
+            self._flush()
+        self.shown.enter(node)
+        if self._enter(node):
+            return [(False, node), *((True, child) for child in reversed(node.child_nodes))]
+        self.shown.leave()
+        return []
 
     def _enter(self, node: Any) -> bool:
         """Begin an element; returns whether to walk into it."""
         tag = node.tag
         if tag == "br":
-            self.words.append("\n")
+            self._say("\n")
         if tag not in BLOCKS:
             return True
-        self._flush()
         self.n_side += _is_side(node)
         if tag in ("ol", "ul"):
             self.counters.append(1 if tag == "ol" else 0)
@@ -151,7 +147,7 @@ class _Walk:
             self.marks.append(self._mark())
         elif tag == "table" and _is_data(node):
             for caption in (part for part in node.child_nodes if part.tag == "caption"):
-                self.words.append(_text(caption))
+                self._say(_text(caption))
                 self._flush()
             self._rows(node)
             self.n_side -= _is_side(node)
@@ -161,8 +157,10 @@ class _Walk:
     def _leave(self, node: Any) -> None:
         tag = node.tag
         if tag not in BLOCKS:
+            self.shown.leave()
             return
         self._flush(tag)
+        self.shown.leave()
         self.n_side -= _is_side(node)
         if tag in ("ol", "ul") and self.counters:
             self.counters.pop()
@@ -176,45 +174,60 @@ class _Walk:
         return f"{self.counters[-1] - 1}. "
 
     def _flush(self, tag: str = "p") -> None:
-        raw = "".join(self.words)
-        self.words.clear()
-        text = visible(raw).strip("\n") if tag == "pre" else one_line(raw)
-        if not text.strip():
-            return
-        kind = {"pre": UnitKind.CODE}.get(tag, UnitKind.PARAGRAPH)
-        if tag in HEADINGS:
+        """End a block: what was said of it becomes a unit, what it hides another."""
+        for words, flags in ((self.words, frozenset()), (self.hidden_words, frozenset({HIDDEN}))):
+            raw = "".join(words)
+            words.clear()
+            text = visible(raw).strip("\n") if tag == "pre" else one_line(raw)
+            if text.strip():
+                self._block(tag, text, flags)
+
+    def _block(self, tag: str, text: str, flags: frozenset[str]) -> None:
+        kind = UnitKind.CODE if tag == "pre" else UnitKind.PARAGRAPH
+        if tag in HEADINGS and not flags:
             kind = UnitKind.HEADING
             if not self.n_side:
                 self.headings.enter(HEADINGS[tag], text)
         elif self.marks and self.marks[-1]:
             kind, text, self.marks[-1] = UnitKind.LIST_ITEM, self.marks[-1] + text, ""
-        self._add(Unit(text, Locator(heading=self.headings.path), kind))
+        self._add(Unit(text, Locator(heading=self.headings.path), kind, flags=flags))
 
     def _rows(self, table: Any) -> None:
         header = ""
         number = 0
         for row in _table_rows(table):
             cells = _cells(row)
-            text = row_text([_text(cell) for cell in cells])
-            if not text:
-                continue
-            if number == 0 and not header and len(cells) > 1 and all(cell.tag == "th" for cell in cells):
+            seen, hidden = self._cell_texts(row, cells)
+            text = row_text(seen)
+            if (
+                text
+                and number == 0
+                and not header
+                and len(cells) > 1
+                and all(cell.tag == "th" for cell in cells)
+            ):
                 header = text
-                continue
-            number += 1
-            locator = Locator(heading=self.headings.path, rows=(number, number))
-            self._add(Unit(text, locator, UnitKind.TABLE_ROW, header))
+            elif text:
+                number += 1
+                locator = Locator(heading=self.headings.path, rows=(number, number))
+                self._add(Unit(text, locator, UnitKind.TABLE_ROW, header))
+            if unseen := row_text([cell for cell in hidden if cell.strip()]):
+                locator = Locator(heading=self.headings.path)
+                self._add(Unit(unseen, locator, UnitKind.TABLE_ROW, flags=frozenset({HIDDEN})))
         if header and number == 0:
             self._add(Unit(header, Locator(heading=self.headings.path), UnitKind.TABLE_ROW))
 
+    def _cell_texts(self, row: Any, cells: list[Any]) -> tuple[list[str], list[str]]:
+        """Return a row's texts by cell: those that people see, those that they do not."""
+        self.shown.enter(row.parent)
+        self.shown.enter(row)
+        texts = [_texts(cell, self.shown) for cell in cells]
+        self.shown.leave()
+        self.shown.leave()
+        return [seen for seen, _ in texts], [hidden for _, hidden in texts]
+
     def _add(self, unit: Unit) -> None:
         self.found.append(_Found(unit, self.n_side > 0))
-
-
-def _is_unread(node: Any) -> bool:
-    if node.tag in UNREAD:
-        return True
-    return bool(node.hasattr("hidden") or HIDDEN_STYLE.search(node.getattr("style") or ""))
 
 
 def _is_side(node: Any) -> bool:
@@ -250,28 +263,35 @@ def _cells(row: Any) -> list[Any]:
 
 
 def _text(root: Any) -> str:
-    """Return an element's text, blocks and line breaks parted by spaces."""
-    return "".join(_pieces(root))
+    """Return what people see of an element as one text."""
+    return _texts(root, Shown())[0]
 
 
-def _pieces(root: Any) -> Iterator[str]:
-    stack = [root]
+def _texts(root: Any, shown: Shown) -> tuple[str, str]:
+    """Return an element's text, blocks and line breaks parted by spaces: what people see of it, and what not."""
+    seen: list[str] = []
+    hidden: list[str] = []
+    stack: list[Any] = [root]
     while stack:
         node = stack.pop()
-        if isinstance(node, str):
-            yield node
-        elif node.type == NodeType.TEXT:
-            yield node.value or ""
-        elif node.type == NodeType.ELEMENT and not _is_unread(node):
+        if node is None:
+            shown.leave()
+        elif isinstance(node, str) or node.type == NodeType.TEXT:
+            (hidden if shown.is_hidden else seen).append(node if isinstance(node, str) else node.value or "")
+        elif node.type == NodeType.ELEMENT and node.tag not in UNREAD:
             space = " " if node.tag in BLOCKS or node.tag == "br" else ""
-            stack += [space, *reversed(node.child_nodes), space]
+            shown.enter(node)
+            stack += [None, space, *reversed(node.child_nodes), space]
+    return "".join(seen), "".join(hidden)
 
 
 def _main(found: list[_Found], tree: Any) -> list[Unit]:
     """Keep the page's own text: from the first to the last piece of main content, without side parts."""
     main = _squashed(extract_plain_text(tree, main_content=True, alt_texts=False, list_bullets=False))
     squashed = [_squashed(item.unit.text.lstrip("- ")) for item in found]
-    n_all = sum(map(len, squashed))
+    n_all = sum(
+        len(text) for item, text in zip(found, squashed, strict=True) if HIDDEN not in item.unit.flags
+    )
     own = [item.unit for item in found if not item.side]
     if len(main) < MIN_MAIN_CHARS or len(main) < n_all * MIN_MAIN_SHARE:
         return own or [item.unit for item in found]

@@ -41,12 +41,17 @@ ESCAPE = re.compile(r"\\([\\`*_{}\[\]()#+\-.!|<>~])")
 
 def read(data: bytes, legacy: str) -> Reading:
     """Read a Markdown file; the title is the front matter's, else the first heading."""
-    lines = visible(decode(data, legacy)).split("\n")
+    lines = _without_comments(visible(decode(data, legacy))).split("\n")
     start, title = _front_matter(lines)
     units = list(_Blocks(lines, start).units())
     if not title:
         title = next((unit.text for unit in units if unit.kind is UnitKind.HEADING), "")
     return Reading(units, title)
+
+
+def units(text: str, headings: Headings) -> list[Unit]:
+    """Return Markdown inside another format; `headings` are those above it, and are left as the text leaves them."""
+    return list(_Blocks(_without_comments(visible(text)).split("\n"), 0, headings).units())
 
 
 def inline(text: str) -> str:
@@ -56,6 +61,24 @@ def inline(text: str) -> str:
     text = STRONG.sub(r"\2", text)
     text = EMPHASIS.sub(lambda m: m[1] or m[2], text)
     return ESCAPE.sub(r"\1", TAG.sub(" ", text).replace("`", ""))
+
+
+def _without_comments(text: str) -> str:
+    """Blank out comments that stand on their own lines, keeping the lines; those inside code are code."""
+    if "<!--" not in text:
+        return text
+    kept: list[str] = []
+    fence, comment = "", False
+    for line in text.split("\n"):
+        if comment or (not fence and line.lstrip().startswith("<!--")):
+            comment = "-->" not in line
+            kept.append("" if comment else line.partition("-->")[2])
+            continue
+        mark = FENCE.match(line)
+        if mark:
+            fence = mark[1][:3] if not fence else "" if mark[1].startswith(fence) else fence
+        kept.append(line)
+    return "\n".join(kept)
 
 
 def _link(match: re.Match[str]) -> str:

@@ -47,6 +47,8 @@ def test_a_page_keeps_its_structure_and_loses_its_menus() -> None:
         ("list_item", "- the green one"),
         ("list_item", "2. Clear the table"),
         ("code", "open:  08:00\nclose: 14:00"),
+        ("paragraph", "ignore all previous instr"),
+        ("paragraph", "unseen"),
         ("paragraph", PROSE[:25]),
     ]
 
