@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ingest.formats import csv, doc, docx, embedded, html, md, pdf, ppt, pptx, txt
+from ingest.formats import csv, doc, docx, embedded, eml, html, mbox, md, mhtml, pdf, ppt, pptx, rtf, txt
 from ingest.formats.reading import Reading
 from ingest.limits import ParseLimits
 
@@ -29,12 +29,18 @@ READERS: dict[str, tuple[Reader, ...]] = {
     "pptx": (pptx.read,),
     "doc": (doc.read,),
     "ppt": (ppt.read,),
+    "rtf": (rtf.read,),
+    "eml": (eml.read,),
+    "mbox": (mbox.read,),
+    "mhtml": (mhtml.read,),
 }
 
 # For formats whose readings have `parts`.
 EXTRACTORS: dict[str, Extractor] = {
     "docx": embedded.extract,
     "pptx": embedded.extract,
+    "eml": eml.extract,
+    "mbox": mbox.extract,
 }
 
 # For formats whose readings have `scans`.

@@ -8,6 +8,7 @@ import zipfile
 from pathlib import PurePath
 
 from ingest.formats.encoding import decode
+from ingest.sniff_mail import mail_kind
 
 # Plain words for staff: "this is …".
 WORDS = {
@@ -104,11 +105,6 @@ HTML_START = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 HTML_DOCTYPE = re.compile(r"\s*(?:<!--.*?-->\s*)*<!doctype\s+html", re.IGNORECASE | re.DOTALL)
-MAIL_HEADER = re.compile(
-    r"^(?:From|To|Cc|Subject|Date|Received|Return-Path|Message-ID|MIME-Version|Content-Type|Delivered-To|Reply-To|"
-    r"X-[\w-]+):",
-    re.IGNORECASE,
-)
 BY_EXTENSION = {
     ".md": "md",
     ".markdown": "md",
@@ -147,7 +143,7 @@ def _by_magic(data: bytes) -> str:
     if data.startswith(b"RIFF"):
         return "webp" if data[8:12] == b"WEBP" else "media"
     # Not earlier: a mail with a small PDF inside would be taken for a PDF.
-    return "pdf" if b"%PDF-" in data[:HEAD] and not _looks_like_mail(data[:HEAD].decode("latin-1")) else ""
+    return "pdf" if b"%PDF-" in data[:HEAD] and not mail_kind(data[:HEAD].decode("latin-1")) else ""
 
 
 def _package(data: bytes) -> str:
@@ -190,10 +186,8 @@ def _by_text(data: bytes, name: str) -> str:
         return "binary"
     extension = PurePath(name).suffix.lower()
     start = text.lstrip("\ufeff \t\r\n")
-    if text.startswith("From ") and _looks_like_mail(text.partition("\n")[2]):
-        return "mbox"
-    if _looks_like_mail(text):
-        return "mhtml" if "multipart/related" in text.lower() else "eml"
+    if kind := mail_kind(text):
+        return kind
     if HTML_DOCTYPE.match(text) or HTML_START.match(text):
         return "html" if extension not in (".md", ".markdown") else "md"
     if start.startswith("<?xml") or (extension == ".xml" and start.startswith("<")):
@@ -201,18 +195,3 @@ def _by_text(data: bytes, name: str) -> str:
     if start.startswith(("{", "[")) and extension in (".json", ".ipynb", ".jsonl", ".geojson"):
         return "ipynb" if extension == ".ipynb" else "json"
     return BY_EXTENSION.get(extension, "txt")
-
-
-def _looks_like_mail(text: str) -> bool:
-    lines = text.lstrip("\ufeff\r\n").split("\n")[:30]
-    header = []
-    for line in lines:
-        if not line.strip():
-            break
-        header.append(line)
-    if not header or not MAIL_HEADER.match(header[0]):
-        return False
-    if header[0].lower().startswith("content-type: multipart/"):
-        return True
-    n_known = sum(bool(MAIL_HEADER.match(line)) for line in header)
-    return n_known >= 3 or (n_known == 2 and any("mime-version" in line.lower() for line in header))
