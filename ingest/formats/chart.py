@@ -36,7 +36,8 @@ def chart_units(root: Any, locator: Locator) -> Iterator[Unit]:
     title = _words(child(chart, "title"))
     axes = [_words(child(axis, "title")) for axis in descendants(chart, "catAx", "valAx", "dateAx", "serAx")]
     named = "; ".join(dict.fromkeys(axis for axis in axes if axis))
-    yield Unit(one_line(f"Chart: {title}" + (f" ({named})" if named else "")).rstrip(": "), locator)
+    if title or named:
+        yield Unit(one_line(f"Chart: {title}" + (f" ({named})" if named else "")), locator)
     series = list(_series(chart)) or list(_new_series(root))
     yield from _table(series, locator)
 

@@ -14,10 +14,13 @@ def local(element: Any) -> str:
 
 def child(element: Any, *path: str) -> Any:
     """Return the first child with each local name in turn, or None."""
-    for name in path:
-        element = (
-            next((part for part in element if local(part) == name), None) if element is not None else None
-        )
+    for name in path:  # plain loops: this is most of what a walker does
+        found = None
+        for part in element if element is not None else ():
+            if local(part) == name:
+                found = part
+                break
+        element = found
     return element
 
 
@@ -33,9 +36,10 @@ def descendants(element: Any, *names: str) -> Iterator[Any]:
 
 def value(element: Any, name: str = "val") -> str:
     """Return an attribute by its local name; "" where the element or attribute is missing."""
-    if element is None:
-        return ""
-    return next((text for key, text in element.attrib.items() if key.rpartition("}")[2] == name), "")
+    for key, text in element.attrib.items() if element is not None else ():
+        if key.rpartition("}")[2] == name:
+            return str(text)
+    return ""
 
 
 def relation_id(element: Any, name: str = "id") -> str:

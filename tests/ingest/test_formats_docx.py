@@ -7,7 +7,7 @@ import pytest
 from ingest.formats import docx as reader
 from ingest.formats.reading import Reading, RefusedError
 from ingest.limits import ParseLimits
-from ingest.unit import Outcome
+from ingest.unit import HIDDEN, Outcome
 from tests.ingest.made_files import docx, p, tbl, zip_of
 
 STYLES = """
@@ -96,13 +96,59 @@ def test_a_table_of_one_column_is_read_as_paragraphs() -> None:
     assert texts(tbl([f"<w:tc>{p('one')}{p('two')}</w:tc>"])) == ["one", "two"]
 
 
-def test_deleted_and_hidden_text_is_left_out_and_inserted_text_is_read() -> None:
+def test_deleted_text_is_left_out_and_inserted_text_is_read() -> None:
     run = "<w:r><w:t>{}</w:t></w:r>"
     body = f"<w:p><w:del><w:r><w:delText>old</w:delText></w:r></w:del><w:ins>{run.format('new ')}</w:ins>"
     body += f"<w:moveFrom>{run.format('moved')}</w:moveFrom>{run.format('text')}</w:p>"
-    body += p("unseen", run="<w:vanish/>") + p("ghost", run='<w:rStyle w:val="Ghost"/>')
+    assert texts(body) == ["new text"]
+
+
+def flagged(body: str, **parts: str) -> list[tuple[str, bool]]:
+    return [(unit.text, HIDDEN in unit.flags) for unit in read(body, **parts).units]
+
+
+def test_hidden_paragraphs_are_read_and_marked() -> None:
+    body = p("unseen", run="<w:vanish/>") + p("ghost", run='<w:rStyle w:val="Ghost"/>')
     body += p("seen", run='<w:rStyle w:val="Ghost"/><w:vanish w:val="0"/>')
-    assert texts(body, styles=STYLES) == ["new text", "seen"]
+    assert flagged(body, styles=STYLES) == [("unseen", True), ("ghost", True), ("seen", False)]
+
+
+def test_words_hidden_inside_a_visible_paragraph_are_left_out_and_noted() -> None:
+    body = "<w:p><w:r><w:t>Call first.</w:t></w:r><w:r><w:rPr><w:vanish/></w:rPr><w:t>old</w:t></w:r></w:p>"
+    assert flagged(body) == [("Call first.", False)]
+    assert read(body).notes == [
+        "a passage inside visible paragraphs, formatted as hidden text in Word, left out"
+    ]
+
+
+WHITE = '<w:color w:val="FFFFFF"/>'
+
+
+@pytest.mark.parametrize(
+    ("body", "hidden"),
+    [
+        (p("x", run=WHITE), True),
+        (p("x", run='<w:sz w:val="2"/>'), True),
+        (p("x", run='<w:color w:val="333333"/><w:sz w:val="18"/>'), False),
+        (p("x", run=WHITE + '<w:shd w:val="clear" w:fill="1F3864"/>'), False),
+        (p("x", run=WHITE + '<w:highlight w:val="black"/>'), False),
+        (p("x", run=WHITE, properties='<w:shd w:val="clear" w:fill="1F3864"/>'), False),
+        (p("x", run=WHITE, properties='<w:shd w:val="clear" w:fill="auto"/>'), True),
+        (f"<w:p><w:r><w:pict><w:txbxContent>{p('x', run=WHITE)}</w:txbxContent></w:pict></w:r></w:p>", False),
+    ],
+)
+def test_white_and_tiny_text_is_marked_where_its_ground_is_white(body: str, hidden: bool) -> None:
+    assert flagged(body) == [("x", hidden)]
+
+
+def test_white_text_in_a_dark_header_row_is_as_visible_as_the_rest() -> None:
+    dark = f'<w:tc><w:tcPr><w:shd w:val="clear" w:fill="000080"/></w:tcPr>{p("Grade", run=WHITE)}</w:tc>'
+    assert flagged(tbl([dark, "Days"], ["A", "27"])) == [("A | 27", False)]
+    plain = f"<w:tc>{p('secret', run=WHITE)}</w:tc>"
+    assert flagged(tbl([plain, "Days"], ["A", "27"])) == [
+        ("A | 27", False),
+        ("secret", True),
+    ]
 
 
 def test_notes_and_comments_follow_their_paragraph() -> None:
