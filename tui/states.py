@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from appliance.api.schema import Document
@@ -48,8 +49,22 @@ def state_of(document: Document) -> State:
 
 
 def reason_of(document: Document) -> str:
-    """Return the daemon's reason, or the state's own words."""
-    return document.reason or state_of(document).meaning
+    """Return the daemon's reason, or the state's own words, or what of a readable file was left out."""
+    return document.reason or state_of(document).meaning or "; ".join(document.notes)
+
+
+# The flags of `ingest.unit` as people read them.
+_WARNINGS = {
+    "ocr": "read from a picture: check letters and figures",
+    "hidden": "hidden text",
+    "instruction-like": "words meant for a machine",
+}
+
+
+def warning_of(flags: Sequence[str]) -> str:
+    """Return what to be warned of in a passage; empty when there is nothing."""
+    shown = ", ".join(_WARNINGS.get(flag, one_line(flag)) for flag in flags)
+    return f"⚠ {shown}" if shown else ""
 
 
 def tally(counts: dict[str, int]) -> tuple[int, int, int]:

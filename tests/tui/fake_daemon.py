@@ -58,6 +58,7 @@ class FakeDaemon:
     Attributes:
         answers: a script for each question to come; the last one is used again.
         asked: the questions that came.
+        orders: what ingest was told: "pause", "resume", "retry".
         disconnected: set when a client went away in the middle of an answer.
     """
 
@@ -71,6 +72,7 @@ class FakeDaemon:
         self.conversations: dict[str, Conversation] = {}
         self.answers: deque[Sequence[Step]] = deque()
         self.asked: list[AskRequest] = []
+        self.orders: list[str] = []
         self.disconnected = asyncio.Event()
         self._changed = asyncio.Condition()
         self._server: asyncio.Server | None = None
@@ -135,6 +137,9 @@ class FakeDaemon:
     def _reply(self, method: str, path: str) -> str:
         if path == "/api/status":
             return self.status if isinstance(self.status, str) else self.status.model_dump_json()
+        if method == "POST" and path.startswith("/api/ingest/"):
+            self.orders.append(path.removeprefix("/api/ingest/"))
+            return '{"n_queued": 1}'
         if path == "/api/conversations":
             return json.dumps([self._summary(c).model_dump() for c in self.conversations.values()])
         if found := re.fullmatch(r"/api/conversations/(\w+)", path):

@@ -113,3 +113,46 @@ async def test_nothing_chosen_is_nothing_opened() -> None:
         await pilot.press("down", "enter", "pageup")
         assert not isinstance(pilot.app.screen, DocumentScreen)
         assert not daemon.asked
+
+
+async def test_a_failed_file_is_read_again_and_a_ready_one_is_not() -> None:
+    files = [document(1, "torn.pdf", "damaged", "it is torn"), document(2, "well.pdf")]
+    async with (
+        FakeDaemon() as daemon,
+        ApplianceApp(daemon.socket).run_test(size=SMALL, notifications=True) as pilot,
+    ):
+        daemon.documents = documents_reply(files)
+        await pilot.press("f2")
+        await until(pilot, lambda: "torn.pdf" in screen_text(pilot))
+        await pilot.press("f5")
+        await until(pilot, lambda: daemon.orders == ["retry"])
+        await pilot.press("down", "f5")
+        await until(pilot, lambda: "only files that failed" in words(pilot))
+        assert daemon.orders == ["retry"]
+
+
+async def test_reading_is_paused_and_goes_on_and_the_screen_says_which() -> None:
+    busy = documents_reply([document(1, "a.pdf", "parsing")])
+    now = {"current": "a.pdf", "step": "page 4 of 20", "eta_s": 300.0}
+    async with FakeDaemon() as daemon, ApplianceApp(daemon.socket).run_test(size=(120, 40)) as pilot:
+        daemon.documents = busy.model_copy(update={"ingest": busy.ingest.model_copy(update=now)})
+        await pilot.press("f2")
+        await until(pilot, lambda: "now a.pdf, page 4 of 20   about 5 min left" in screen_text(pilot))
+        await pilot.press("f6")
+        await until(pilot, lambda: daemon.orders == ["pause"])
+        paused = busy.model_copy(update={"ingest": busy.ingest.model_copy(update={"paused": True})})
+        await daemon.change(paused)
+        await until(pilot, lambda: "paused" in screen_text(pilot).splitlines()[1])
+        await pilot.press("f6")
+        await until(pilot, lambda: daemon.orders == ["pause", "resume"])
+
+
+async def test_what_was_left_out_of_a_ready_file_is_told() -> None:
+    note = "pages 3–5 are read from pictures: letters and figures may be wrong"
+    ready = document(1, "a.pdf").model_copy(update={"notes": [note], "collection": "clinic/plans"})
+    async with FakeDaemon() as daemon, ApplianceApp(daemon.socket).run_test(size=SMALL) as pilot:
+        daemon.documents = documents_reply([ready])
+        await pilot.press("f2")
+        await until(pilot, lambda: "pages 3–5" in screen_text(pilot))
+        await pilot.press("enter")
+        await until(pilot, lambda: note in words(pilot) and "clinic/plans" in words(pilot))

@@ -14,7 +14,7 @@ from textual.widgets import Static
 
 from appliance.api.schema import Document
 from tui.foreign import one_line, readable
-from tui.states import reason_of, state_of
+from tui.states import state_of
 
 
 class DocumentScreen(ModalScreen[None]):
@@ -33,15 +33,18 @@ class DocumentScreen(ModalScreen[None]):
             yield Static(one_line(document.path), classes="heading", markup=False)
             yield Static(
                 Content.assemble((f"{state.sign} {state.word}", f"bold ${state.style}"),
-                                 "   ", readable(reason_of(document))),
+                                 "   ", readable(document.reason or state.meaning)),
                 classes="reason", markup=False,
             )  # fmt: skip
+            for note in document.notes:
+                yield Static(readable(note), classes="note", markup=False)
             yield Static(_facts(document), markup=False)
 
 
 def _facts(document: Document) -> Content:
     facts = {
         "Title": one_line(document.title),
+        "Folder": one_line(document.collection),
         "Format": one_line(document.format),
         "Pages": "" if document.n_pages is None else f"{document.n_pages:,}",
         "Chunks": f"{document.n_chunks:,}",

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
-from typing import ClassVar, cast
+from typing import ClassVar, Literal, cast
 
 from pydantic import ValidationError
 from textual import work
@@ -36,6 +36,8 @@ class DocumentsScreen(Screen[None]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "back", "Back", priority=True, key_display="Esc"),
         Binding("enter", "details", "Details", priority=True),
+        Binding("f5", "retry", "Read again", priority=True),
+        Binding("f6", "pause", "Pause/go on", priority=True),
         *[
             Binding(key, f"table('{key}')", show=False, priority=True)
             for key in ("up", "down", "pageup", "pagedown")
@@ -111,6 +113,35 @@ class DocumentsScreen(Screen[None]):
         if document := self.query_one(DocumentsTable).chosen:
             self.app.push_screen(DocumentScreen(document))
 
+    def action_retry(self) -> None:
+        """Have the row's file read again, when it failed."""
+        document = self.query_one(DocumentsTable).chosen
+        if document is None or not state_of(document).failed:
+            self.notify("only files that failed are read again", markup=False)
+            return
+        self._tell(lambda: self._client.retry([document.path]), f"read again: {one_line(document.path)}")
+
+    def action_pause(self) -> None:
+        """Pause the reading of files, or go on with it."""
+        if self._reply is None:
+            return
+        action: Literal["pause", "resume"] = "resume" if self._reply.ingest.paused else "pause"
+        done = (
+            "files are read again"
+            if action == "resume"
+            else "no more files are read until F6 is pressed again"
+        )
+        self._tell(lambda: self._client.control_ingest(action), done)
+
+    @work(group="orders", exit_on_error=False)
+    async def _tell(self, order: Callable[[], Awaitable[object]], done: str) -> None:
+        try:
+            await order()
+        except ApplianceError as error:
+            self.notify(one_line(str(error)), severity="error", markup=False)
+        else:
+            self.notify(done, markup=False)
+
     def on_data_table_row_selected(self) -> None:
         """A click opens the details too."""
         self.action_details()
@@ -167,8 +198,18 @@ def _work(ingest: IngestStatus) -> Content:
     parts = [(f"{n_ready:,} ready", "$text-success")]
     parts += [(f"{n_failed:,} failed", "bold $text-error")] if n_failed else []
     parts += [(f"{n_to_do:,} to do", "$text-accent")] if n_to_do else []
-    parts += [(f"now {one_line(ingest.current)}", "$foreground 60%")] if ingest.current else []
+    parts += [("paused", "bold $text-warning")] if ingest.paused else []
+    now = f"now {one_line(ingest.current)}" + (f", {one_line(ingest.step)}" if ingest.step else "")
+    parts += [(now, "$foreground 60%")] if ingest.current else []
+    parts += [(_left(ingest.eta_s), "$foreground 60%")] if ingest.eta_s is not None else []
     return Content("   ").join(Content.styled(*part) for part in parts)
+
+
+def _left(seconds: float) -> str:
+    minutes = round(seconds / 60)
+    if minutes < 1:
+        return "less than a minute left"
+    return f"about {minutes} min left" if minutes < 90 else f"about {minutes / 60:.0f} h left"
 
 
 def _matches(document: Document, wanted: list[str]) -> bool:

@@ -28,7 +28,7 @@ _KEYS = (
         ("← →, M, Esc", "in a document: other passages, more, back"),
     )),
     ("Anywhere", (
-        ("F2", "documents; type to filter, Enter: details"),
+        ("F2", "documents; type to filter, Enter: details, F5: read a failed file again, F6: pause reading"),
         ("Ctrl+P", "all commands; light and dark themes"),
         ("Ctrl+Q", "quit"),
     )),

@@ -18,6 +18,7 @@ from appliance.api.schema import Citation, DocumentText, Passage, TextBlock
 from appliance.client import Client
 from appliance.errors import ApplianceError
 from tui.foreign import one_line, readable
+from tui.states import warning_of
 from tui.widgets.status_line import StatusLine
 
 _FIRST_BLOCKS = 2
@@ -107,9 +108,13 @@ class ReaderScreen(Screen[None]):
         )  # fmt: skip
 
     async def _show(self, blocks: Sequence[TextBlock], facts: str) -> None:
-        flags = f"   ⚠ {', '.join(map(one_line, self.passage.flags))}" if self.passage.flags else ""
+        warning, also = warning_of(self.passage.flags), ", ".join(map(one_line, self.passage.also))
         self.query_one("#place", Static).update(
-            Content.assemble((facts, "$foreground 60%"), (flags, "$text-warning"))
+            Content.assemble(
+                (facts, "$foreground 60%"),
+                (f"   the same text: {also}" if also else "", "$foreground 60%"),
+                (f"   {warning}" if warning else "", "$text-warning"),
+            )
         )
         page = self.query_one("#page", VerticalScroll)
         await page.remove_children()

@@ -10,6 +10,7 @@ from textual.widget import Widget
 from appliance.api.schema import Passage
 from tui.foreign import one_line
 from tui.messages import OpenPassage
+from tui.states import warning_of
 
 _MAX_BEST = 240
 
@@ -27,12 +28,12 @@ class PassageRow(Widget):
         gap = "\n" if beside else "  "
         name = one_line(PurePosixPath(passage.path).name or passage.title)
         where, best = one_line(passage.locator), best_sentence(passage)
-        flags = f"  ⚠ {', '.join(map(one_line, passage.flags))}" if passage.flags else ""
+        warning = warning_of(passage.flags)
         return Content.assemble(
             (f"[{passage.number}]", "bold $text-accent"),
             (f" {name}", "bold"),
             (gap + where if where else "", "$foreground 60%"),
-            (flags, "$text-warning"),
+            (gap + warning if warning else "", "$text-warning"),
             (f"\n{'' if beside else '    '}“{best}”" if best else "", "$foreground 60% italic"),
         )
 

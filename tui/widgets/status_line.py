@@ -78,7 +78,8 @@ def _ingest(ingest: IngestStatus) -> list[_Part]:
     if ingest.problem:
         return [(f"documents: {one_line(ingest.problem)}", "$text-error")]
     n = ingest.n_waiting + bool(ingest.current)
-    return [(f"{n} file{'s' * (n != 1)} to read", "$text-accent")] if n else []
+    waiting = [(f"{n} file{'s' * (n != 1)} to read", "$text-accent")] if n else []
+    return [*waiting, ("reading is paused", "$text-warning")] if ingest.paused else waiting
 
 
 def _index(index: IndexReply) -> list[_Part]:
