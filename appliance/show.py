@@ -164,7 +164,8 @@ def _print_passages(found: Sequence[Passage]) -> None:
 
 
 def _place(passage: Passage) -> str:
-    return clean(f"{passage.path}, {passage.locator}" if passage.locator else passage.path)
+    place = f"{passage.path}, {passage.locator}" if passage.locator else passage.path
+    return clean(f"{place} (the same text: {', '.join(passage.also)})" if passage.also else place)
 
 
 def print_json(data: Wire | dict[str, Any]) -> None:

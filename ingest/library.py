@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
+from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -73,6 +74,20 @@ class Library:
             "ORDER BY c.ordinal",
             {"id": chunk_id, "n_blocks": n_blocks},
         )
+
+    def same_text(self, chunk_ids: Sequence[int], viewer: Viewer) -> dict[int, list[str]]:
+        """Return for each chunk the paths of other documents, of those the viewer may read, that hold the same text."""
+        found: dict[int, list[str]] = defaultdict(list)
+        with self.database.read() as connection:
+            rows = connection.execute(
+                f"{CLOSED} SELECT DISTINCT o.id, d.path FROM chunks o JOIN chunks c ON c.text_digest = o.text_digest "
+                "AND c.document_id <> o.document_id JOIN documents d ON d.id = c.document_id "
+                f"WHERE o.id IN (SELECT value FROM json_each(:ids)) AND {VISIBLE} ORDER BY d.path",
+                {**viewer_parameters(viewer), "ids": json.dumps([*map(int, chunk_ids)])},
+            ).fetchall()
+        for chunk_id, path in rows:
+            found[chunk_id].append(os.fsdecode(path))
+        return found
 
     def lexical(self, match: str, n: int, viewer: Viewer) -> list[tuple[int, float]]:
         """Search the words.

@@ -98,8 +98,9 @@ class Retriever:
         confidence = (
             top_cosine + coverage(weights, [c.text for c, _ in best[:_N_EVIDENCE]], words) if best else 0.0
         )
+        also = self._library.same_text([chunk.id for chunk, _ in best[:n]], viewer)
         passages = tuple(
-            _passage(number, chunk, score, weights, words)
+            _passage(number, chunk, score, best_sentence(chunk.text, weights, words), also.get(chunk.id, ()))
             for number, (chunk, score) in enumerate(best[:n], start=1)
         )
         return Retrieved(passages, confidence, time.monotonic() - started)
@@ -218,7 +219,7 @@ def _readable(path: Path, viewer: Viewer) -> bool:
 
 
 def _passage(
-    number: int, chunk: StoredChunk, score: float, weights: Mapping[str, float], words: Words
+    number: int, chunk: StoredChunk, score: float, best: tuple[int, int] | None, also: Sequence[str]
 ) -> Passage:
     document = chunk.document
     return Passage(
@@ -230,7 +231,8 @@ def _passage(
         locator=str(chunk.locator),
         place=chunk.locator.to_json(),
         text=chunk.text,
-        best=best_sentence(chunk.text, weights, words),
+        best=best,
         score=score,
         flags=sorted(chunk.flags),
+        also=[printable(path) for path in also],
     )

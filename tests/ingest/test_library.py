@@ -393,3 +393,18 @@ def test_a_closed_library_says_so(tmp_path: Path) -> None:
     library.close()
     with pytest.raises(LibraryError, match="closed"):
         library.documents(ROOT)
+
+
+def test_the_same_text_is_found_under_every_name_that_the_viewer_may_read(
+    library: Library, record: Record
+) -> None:
+    add(record, library, "a.txt", "boil the water", "and wait")
+    add(record, library, "copy/b.txt", "boil the water")
+    add(record, library, "secret.txt", "boil the water", look=stat(mode=0o600))
+    add(record, library, "c.txt", "boil the oil")
+    ids = {chunk.text: chunk.id for chunk in library.around(1, 5, ROOT)}
+    staff = Viewer(2000, frozenset({2000}))
+    assert library.same_text(list(ids.values()), ROOT) == {
+        ids["boil the water"]: ["copy/b.txt", "secret.txt"]
+    }
+    assert library.same_text(list(ids.values()), staff) == {ids["boil the water"]: ["copy/b.txt"]}
