@@ -7,12 +7,12 @@ from email.message import Message
 from email.utils import parsedate_to_datetime
 
 from ingest.formats import mail_mime as mime
-from ingest.formats.mail import MAX_LETTERS_DEEP, MAX_PARTS, Letter, html_units, plain_units, richest, when
+from ingest.formats.mail import MAX_LETTERS_DEEP, Attachments, Letter, html_units, plain_units, richest, when
 from ingest.formats.mail_calendar import events
 from ingest.formats.reading import Reading, RefusedError, damaged, too_large
 from ingest.limits import MIB, ParseLimits
 from ingest.locator import Locator
-from ingest.unit import Part, Unit
+from ingest.unit import Unit
 
 MAX_DEPTH = 50  # of parts in parts; mail programs write about five
 MAX_LOGO = 20_000  # characters in base64; a picture in the text that is smaller is a logo or counts readers
@@ -35,7 +35,9 @@ def read(data: bytes, limits: ParseLimits) -> Reading:
     """
     walk = MailWalk(limits)
     letter = walk.letter(mime.parse(data), "", ())
-    return Reading(letter.units(), letter.subject, parts=walk.parts, notes=walk.all_notes())
+    return Reading(
+        letter.units(), letter.subject, parts=walk.attachments.parts, notes=walk.attachments.all_notes()
+    )
 
 
 def extract(data: bytes, key: str, limits: ParseLimits) -> bytes:
@@ -85,17 +87,8 @@ class MailWalk:
     """Walks through the messages of one file; gathers their attachments and what was left out."""
 
     def __init__(self, limits: ParseLimits) -> None:
-        self.parts: list[Part] = []
-        self.notes: list[str] = []
+        self.attachments = Attachments()
         self._legacy = limits.legacy_encoding
-        self._n_parts = 0
-
-    def all_notes(self) -> list[str]:
-        """Return what was left out, in sentences; each once."""
-        notes = list(dict.fromkeys(self.notes))
-        if self._n_parts > MAX_PARTS:
-            notes.append(f"only the first {MAX_PARTS} of {self._n_parts} attachments are read")
-        return notes
 
     def letter(self, message: Message, key: str, place: tuple[str, ...], depth: int = 0) -> Letter:
         """Read one message.
@@ -110,17 +103,11 @@ class MailWalk:
             mime.header(message, "From") or mime.header(message, "Sender"),
             mime.header(message, "To"),
             mime.header(message, "Cc"),
-            _sent(mime.header(message, "Date")),
+            sent(mime.header(message, "Date")),
         )
         body = _Letter(self, letter, place, depth).body(message, key)
         letter.body = body.units + [Unit(event, Locator()) for event in body.events]
         return letter
-
-    def add_part(self, key: str, name: tuple[str, ...]) -> None:
-        """List an attachment, unless there are too many."""
-        self._n_parts += 1
-        if self._n_parts <= MAX_PARTS:
-            self.parts.append(Part(key, name))
 
     def text(self, part: Message) -> str:
         """Return the text of a part."""
@@ -141,7 +128,7 @@ class _Letter:
         kind = mime.content_type(part)
         children = part.get_payload()
         if level > MAX_DEPTH:
-            self.walk.notes.append(f"parts nested more than {MAX_DEPTH} deep are not read")
+            self.walk.attachments.notes.append(f"parts nested more than {MAX_DEPTH} deep are not read")
             return _Body()
         if kind in UNREAD or kind in SIGNATURES:
             return _Body()
@@ -153,7 +140,7 @@ class _Letter:
             found = [self.body(child, _key(key, i), level + 1) for i, child in enumerate(inside)]
             return _alternative(found) if kind == "multipart/alternative" else _joined(found)
         if kind in SEALED:
-            self.walk.notes.append("a part of the message is encrypted and is not read")
+            self.walk.attachments.notes.append("a part of the message is encrypted and is not read")
             return _Body()
         return self._leaf(part, kind, key, is_root=level == 0)
 
@@ -167,7 +154,7 @@ class _Letter:
         if not _is_logo(part, kind):
             name = name or f"{PLACEHOLDER} {len(self.letter.files) + 1}"
             self.letter.files.append(name)
-            self.walk.add_part(f"{key}/{name}", (*self.place, name))
+            self.walk.attachments.add(f"{key}/{name}", (*self.place, name))
         return _Body()
 
     def _text_units(self, part: Message, kind: str) -> list[Unit]:
@@ -177,12 +164,16 @@ class _Letter:
         try:
             return html_units(text)
         except RefusedError as refusal:
-            self.walk.notes.append(f"the formatted text of the message is not read: {refusal.reason}")
+            self.walk.attachments.notes.append(
+                f"the formatted text of the message is not read: {refusal.reason}"
+            )
             return []
 
     def _inner(self, messages: list[Message], key: str) -> None:
         if self.depth >= MAX_LETTERS_DEEP:
-            self.walk.notes.append(f"messages nested more than {MAX_LETTERS_DEEP} deep are not read")
+            self.walk.attachments.notes.append(
+                f"messages nested more than {MAX_LETTERS_DEEP} deep are not read"
+            )
             return
         for i, message in enumerate(messages):
             subject = mime.header(message, "Subject")
@@ -214,7 +205,8 @@ def _is_logo(part: Message, kind: str) -> bool:
     return kind.startswith("image/") and inside and len(str(part.get_payload())) < MAX_LOGO
 
 
-def _sent(date: str) -> str:
+def sent(date: str) -> str:
+    """Return a date header for people; as it stands, where it is no date."""
     try:
         return when(parsedate_to_datetime(date)) if date else ""
     except (ValueError, TypeError, IndexError, OverflowError):

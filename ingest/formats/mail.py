@@ -10,12 +10,13 @@ from datetime import datetime
 from ingest.formats import html
 from ingest.formats.tidy import lines_kept, one_line
 from ingest.locator import Locator
-from ingest.unit import Unit, UnitKind
+from ingest.unit import Part, Unit, UnitKind
 
 MAX_LINES = 12  # of one paragraph, so that a citation stays exact
 MAX_NAMES = 2_000  # characters of one list of people or files; a round mail to a thousand says little more
 MAX_LETTERS_DEEP = 4  # messages in messages
 MAX_PARTS = 200  # attachments of one file; each costs a child process
+MAX_NOTES = 20
 MIN_SHARED = 0.9  # of the plain version's words that must stand in the formatted one, or they are two texts
 QUOTED_GAP = re.compile(r"^[>|\s]+$", re.MULTILINE)
 LINK = re.compile(r"<?https?://\S+|<?mailto:\S+|\[cid:[^\]]*\]")
@@ -60,6 +61,28 @@ class Letter:
     def name(self, noun: str) -> str:
         """Return what to call the message in a place: "message 3: Boiler"."""
         return f"{noun}: {self.subject[:100]}" if self.subject else noun
+
+
+class Attachments:
+    """What is attached to the messages of one file, and what was left out."""
+
+    def __init__(self) -> None:
+        self.parts: list[Part] = []
+        self.notes: list[str] = []
+        self._n_parts = 0
+
+    def add(self, key: str, name: tuple[str, ...]) -> None:
+        """List an attachment, unless there are too many."""
+        self._n_parts += 1
+        if self._n_parts <= MAX_PARTS:
+            self.parts.append(Part(key, name))
+
+    def all_notes(self) -> list[str]:
+        """Return what was left out, in sentences; each once."""
+        notes = list(dict.fromkeys(self.notes))[:MAX_NOTES]
+        if self._n_parts > MAX_PARTS:
+            notes.append(f"only the first {MAX_PARTS} of {self._n_parts} attachments are read")
+        return notes
 
 
 def when(moment: datetime) -> str:

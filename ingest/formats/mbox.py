@@ -39,7 +39,8 @@ def read(data: bytes, limits: ParseLimits) -> Reading:
             broken.append(number)
     if broken and not units:
         raise damaged("none of its messages can be read")
-    return Reading(units, parts=walk.parts, notes=[*walk.all_notes(), *_notes(number, broken)])
+    attachments = walk.attachments
+    return Reading(units, parts=attachments.parts, notes=[*attachments.all_notes(), *_notes(number, broken)])
 
 
 def extract(data: bytes, key: str, limits: ParseLimits) -> bytes:
