@@ -7,7 +7,29 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ingest.formats import csv, doc, docx, embedded, eml, html, mbox, md, mhtml, pdf, ppt, pptx, rtf, txt
+from ingest.formats import (
+    code,
+    csv,
+    doc,
+    docx,
+    embedded,
+    eml,
+    html,
+    ipynb,
+    json_data,
+    mbox,
+    md,
+    mhtml,
+    msg,
+    pdf,
+    ppt,
+    pptx,
+    rtf,
+    subtitles,
+    txt,
+    xml_data,
+    zip_archive,
+)
 from ingest.formats.reading import Reading
 from ingest.limits import ParseLimits
 
@@ -19,7 +41,15 @@ PageReader = Callable[[bytes, int, ParseLimits], Reading]  # (file, page from 1)
 # ran out of time or called the file damaged.
 READERS: dict[str, tuple[Reader, ...]] = {
     "txt": (lambda data, limits: txt.read(data, limits.legacy_encoding),),
-    "log": (lambda data, limits: txt.read(data, limits.legacy_encoding),),
+    "log": (lambda data, limits: txt.read_log(data, limits.legacy_encoding),),
+    "misnamed": (txt.read_misnamed,),
+    "code": (code.read,),
+    "config": (code.read_config,),
+    "yaml": (code.read_yaml,),
+    "json": (json_data.read,),
+    "ipynb": (ipynb.read,),
+    "xml": (xml_data.read,),
+    "subtitles": (subtitles.read,),
     "md": (lambda data, limits: md.read(data, limits.legacy_encoding),),
     "csv": (lambda data, limits: csv.read(data, limits.legacy_encoding),),
     "tsv": (lambda data, limits: csv.read(data, limits.legacy_encoding),),
@@ -33,6 +63,8 @@ READERS: dict[str, tuple[Reader, ...]] = {
     "eml": (eml.read,),
     "mbox": (mbox.read,),
     "mhtml": (mhtml.read,),
+    "msg": (msg.read,),
+    "zip": (zip_archive.read,),
 }
 
 # For formats whose readings have `parts`.
@@ -41,6 +73,8 @@ EXTRACTORS: dict[str, Extractor] = {
     "pptx": embedded.extract,
     "eml": eml.extract,
     "mbox": mbox.extract,
+    "msg": msg.extract,
+    "zip": zip_archive.extract,
 }
 
 # For formats whose readings have `scans`.

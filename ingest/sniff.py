@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import io
 import re
 import zipfile
@@ -9,6 +10,7 @@ from pathlib import PurePath
 
 from ingest.formats.encoding import decode
 from ingest.sniff_mail import mail_kind
+from ingest.sniff_text import text_kind
 
 # Plain words for staff: "this is …".
 WORDS = {
@@ -37,6 +39,11 @@ WORDS = {
     "json": "a data file (JSON)",
     "ipynb": "a notebook (IPYNB)",
     "xml": "a data file (XML)",
+    "yaml": "a data file (YAML)",
+    "config": "a file of settings",
+    "code": "a file of source code",
+    "subtitles": "a file of subtitles",
+    "misnamed": "a plain text under the name of an Office document",
     "png": "a picture (PNG)",
     "jpeg": "a picture (JPEG)",
     "gif": "a picture (GIF)",
@@ -48,7 +55,9 @@ WORDS = {
     "program": "a program",
     "archive": "a packed archive",
     "tnef": "an Outlook attachment wrapper (winmail.dat)",
-    "database": "a database (SQLite)",
+    "database": "a database (SQLite or Access)",
+    "mail-store": "an Outlook data file (PST)",
+    "drawing": "a CAD drawing (DWG)",
     "binary": "a file of a type that is not known here",
 }
 PICTURES = frozenset({"png", "jpeg", "gif", "tiff", "bmp", "webp", "heic"})
@@ -70,12 +79,28 @@ MAGIC = (
     (b"Rar!\x1a\x07", "archive"),
     (b"\x28\xb5\x2f\xfd", "archive"),
     (b"SQLite format 3\x00", "database"),
+    (b"\x00\x01\x00\x00Standard ", "database"),
+    (b"!BDN", "mail-store"),
+    (b"AC10", "drawing"),
+    (b"MSCF", "archive"),
+    (b"\x09\x04\x06\x00", "xls"),  # Excel 4, 3 and 2
+    (b"\x09\x02\x06\x00", "xls"),
+    (b"\x09\x00\x04\x00", "xls"),
+    (b"\xff\xfb", "media"),
     (b"OggS", "media"),
     (b"fLaC", "media"),
     (b"ID3", "media"),
     (b"\x1a\x45\xdf\xa3", "media"),
 )
-SHORT_MAGIC = {b"BM", b"MZ", b"BZh", b"ID3"}  # also how a text may begin: only if control bytes follow
+SHORT_MAGIC = {
+    b"BM",
+    b"MZ",
+    b"BZh",
+    b"ID3",
+    b"AC10",
+    b"MSCF",
+    b"\xff\xfb",
+}  # also how a text may begin: only if control bytes follow
 PACKAGES = (
     ("word/", "docx"),
     ("xl/", "xlsx"),
@@ -97,42 +122,25 @@ OLE_STREAMS = (
     ("WordDocument", "doc"),
     ("Workbook", "xls"),
     ("PowerPoint Document", "ppt"),
+    ("Book\0", "xls"),  # Excel 5 and 95
 )
 HEAD = 8 * 1024
-HTML_START = re.compile(
-    r"(?:\s|<!--.*?-->|<\?xml[^>]*>|<!doctype[^>]*>)*<(?:html|head|body|title|meta|table|div|p|h[1-6]|script|style|ul|ol|"
-    r"center|font|span|a|b|br|form)[\s>/]",
-    re.IGNORECASE | re.DOTALL,
-)
-HTML_DOCTYPE = re.compile(r"\s*(?:<!--.*?-->\s*)*<!doctype\s+html", re.IGNORECASE | re.DOTALL)
-BY_EXTENSION = {
-    ".md": "md",
-    ".markdown": "md",
-    ".csv": "csv",
-    ".tsv": "tsv",
-    ".tab": "tsv",
-    ".log": "log",
-    ".htm": "html",
-    ".html": "html",
-    # "Excel" exports are often delimited text under a spreadsheet's name.
-    ".xls": "csv",
-    ".xlsx": "csv",
-    ".ods": "csv",
-}
+PDF_INSIDE = re.compile(rb"%PDF-[12]\.\d")
+CONTENT_TYPES = "[Content_Types].xml"  # the first member of every Office package; the rest may be cut off
 
 
 def sniff(data: bytes, name: str) -> str:
     """Return the format's short name: "txt", "pdf", "docx", …, or a key of `WORDS` for what has no reader."""
     if not data:
         return "empty"
-    return _by_magic(data) or _by_text(data, name)
+    return _by_magic(data, name) or _by_text(data, name)
 
 
-def _by_magic(data: bytes) -> str:
+def _by_magic(data: bytes, name: str) -> str:
     if data.startswith(b"%PDF-"):
         return "pdf"
     if data.startswith((b"PK\x03\x04", b"PK\x05\x06")):
-        return _package(data)
+        return _package(data, PurePath(name).suffix.lower())
     if data.startswith(OLE_MAGIC):
         return _ole(data)
     for magic, kind in MAGIC:
@@ -140,13 +148,18 @@ def _by_magic(data: bytes) -> str:
             return kind
     if data[4:8] == b"ftyp":
         return "heic" if data[8:12] in (b"heic", b"heix", b"mif1", b"avif") else "media"
+    if data[257:262] == b"ustar":
+        return "archive"
     if data.startswith(b"RIFF"):
         return "webp" if data[8:12] == b"WEBP" else "media"
     # Not earlier: a mail with a small PDF inside would be taken for a PDF.
-    return "pdf" if b"%PDF-" in data[:HEAD] and not mail_kind(data[:HEAD].decode("latin-1")) else ""
+    is_pdf = (
+        PDF_INSIDE.search(data[:HEAD]) and b"endobj" in data and not mail_kind(data[:HEAD].decode("latin-1"))
+    )
+    return "pdf" if is_pdf else ""
 
 
-def _package(data: bytes) -> str:
+def _package(data: bytes, extension: str) -> str:
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as package:
             names = package.namelist()
@@ -165,6 +178,8 @@ def _package(data: bytes) -> str:
     for prefix, kind in PACKAGES:
         if any(name.startswith(prefix) for name in names):
             return kind
+    if CONTENT_TYPES in names and extension in (".docx", ".xlsx", ".pptx"):
+        return extension[1:]
     return "zip"
 
 
@@ -180,18 +195,18 @@ def _has_controls(sample: bytes) -> bool:
 
 
 def _by_text(data: bytes, name: str) -> str:
-    text = decode(data[:HEAD])
-    controls = sum(ch < "\t" or "\r" < ch < "\x1b" or ch == "\ufffd" for ch in text)
-    if controls * 10 > len(text):
+    head = _head(data)
+    controls = sum(ch < "\t" or "\r" < ch < "\x1b" or ch == "\ufffd" for ch in head)
+    if controls * 20 > len(head):  # 8 % of random bytes are controls
         return "binary"
-    extension = PurePath(name).suffix.lower()
-    start = text.lstrip("\ufeff \t\r\n")
-    if kind := mail_kind(text):
-        return kind
-    if HTML_DOCTYPE.match(text) or HTML_START.match(text):
-        return "html" if extension not in (".md", ".markdown") else "md"
-    if start.startswith("<?xml") or (extension == ".xml" and start.startswith("<")):
-        return "xml"
-    if start.startswith(("{", "[")) and extension in (".json", ".ipynb", ".jsonl", ".geojson"):
-        return "ipynb" if extension == ".ipynb" else "json"
-    return BY_EXTENSION.get(extension, "txt")
+    path = PurePath(name)
+    return text_kind(head, data, path.name.lower(), path.suffix.lower())
+
+
+def _head(data: bytes) -> str:
+    """Decode the beginning; a character of UTF-8 that its end cuts in two must not make it another encoding."""
+    head = data[:HEAD]
+    try:
+        return codecs.getincrementaldecoder("utf-8-sig")().decode(head) if b"\0" not in head else decode(head)
+    except UnicodeDecodeError:
+        return decode(head)

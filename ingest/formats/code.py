@@ -77,12 +77,13 @@ def _units(lines: list[str], heading: Heading) -> Iterator[Unit]:
             opened = heading(line) if len(line) <= MAX_LINE else ""
             n_kept = _n_enclosing(stack, line, opened)
             if block and ((opened and not n_kept) or len(block) >= MAX_LINES):
-                yield from _block(block, number - 1, path)
-                block = []
+                n_above = _n_above(block) if opened else 0
+                yield from _block(block[: len(block) - n_above], number - 1 - n_above, path)
+                block = block[len(block) - n_above :]
             del stack[n_kept:]
             if opened:
                 stack.append((_indent(line), opened[:MAX_HEADING]))
-            if not block:
+            if not block or (opened and not n_kept):
                 path = tuple(name for _, name in stack[:6])
         elif len(block) >= MIN_LINES:
             yield from _block(block, number - 1, path)
@@ -90,6 +91,14 @@ def _units(lines: list[str], heading: Heading) -> Iterator[Unit]:
         if block or line.strip():
             block.append(line.rstrip())
     yield from _block(block, len(lines), path)
+
+
+def _n_above(block: list[str]) -> int:
+    """Count the decorators and comments right above a definition: they belong to it."""
+    n = 0
+    while n < len(block) and block[-1 - n].lstrip().startswith(COMMENT):
+        n += 1
+    return n
 
 
 def _block(block: list[str], last: int, path: tuple[str, ...]) -> Iterator[Unit]:

@@ -83,7 +83,7 @@ def _lines(text: str) -> Reading | None:
         or not isinstance(values[0], Record | list)
     ):
         return None
-    records = Records([f"{n_bad} of its lines are broken and not read"] if n_bad else [])
+    records = Records([f"lines that are broken and not read: {n_bad}"] if n_bad else [])
     units = [_on_line(unit, numbers) for unit in records.units(values)]
     return Reading(units, notes=records.notes)
 

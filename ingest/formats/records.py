@@ -23,6 +23,12 @@ MAX_WORD = 400  # characters without a space: packed data (base64), no text
 TITLES = ("title", "name", "headline", "label", "subject", "heading", "summary", "id")
 NEVER_SHORT = " " * (MAX_RECORD + 1)
 NAMELESS = frozenset({"", "p", "para", "li", "td", "th", "tr", "row", "cell", "data", "div", "span", "body"})
+# Names that say nothing of what is under them: a feed's, a document's own parts. Their titles are headings instead.
+SILENT = NAMELESS | frozenset(
+    "item entry channel feed encoded content description value text section sec sect1 sect2 sect3 chapter appendix"
+    " topic front back book article".split()
+)
+MIN_PROSE = 100  # characters; a list with such a text is read as paragraphs
 MARKUP = re.compile(r"<(?:p|br|div|a|b|i|ul|ol|li|h[1-6]|strong|em|table|span|img)[\s/>]", re.IGNORECASE)
 
 
@@ -85,11 +91,15 @@ class Records:
             if whole:
                 yield Unit(whole, Locator(heading=path, rows=rows), _kind(row))
             return
-        if row:
-            path = (*path, record.title() or f"entry {row}")
+        title = record.title()
+        if row or title:
+            path = (*path, title or f"entry {row}")
             yield Unit(path[-1], Locator(heading=path, rows=rows), UnitKind.HEADING)
         pending: list[str] = []
         for name, value in record.fields:
+            if title and isinstance(value, str) and one_line(value) == title:
+                title = ""
+                continue
             text = _short(value, MAX_FIELD, name)
             if text is not None and not _has_records(value, 1):
                 pending += [text] if text else []
@@ -101,7 +111,7 @@ class Records:
 
     def _field(self, name: str, value: Value, path: tuple[str, ...]) -> Iterator[Unit]:
         """Read a value too long for one line under its name."""
-        if name.lower() in NAMELESS:
+        if name.lower() in SILENT:
             yield from self._over(value, path, None)
             return
         below = (*path, name)
@@ -111,8 +121,9 @@ class Records:
 
     def _series(self, values: list[Value], path: tuple[str, ...]) -> Iterator[Unit]:
         pending: list[str] = []
+        is_prose = _is_prose(values)
         for i, value in enumerate(values, 1):
-            text = _short(value, MAX_FIELD) if not isinstance(value, Record) else None
+            text = None if is_prose or isinstance(value, Record) else _short(value, MAX_FIELD)
             if text is not None:
                 pending += [text] if text else []
                 continue
@@ -139,7 +150,7 @@ def _kind(row: int | None) -> UnitKind:
 def _has_records(value: Value, depth: int) -> bool:
     """Tell whether a list of records, whose rows are units of their own however short, stands near the top."""
     if isinstance(value, list):
-        return len(value) > 1 and any(isinstance(item, Record) for item in value)
+        return sum(isinstance(item, Record) for item in value) > 1
     if isinstance(value, Record) and depth < MAX_WRAPPERS:
         return any(_has_records(item, depth + 1) for _, item in value.fields)
     return False
@@ -190,10 +201,16 @@ def _leaves(value: Value, name: str, depth: int) -> Iterator[str]:
         for item in value:
             yield from _leaves(item, name, depth + 1)
     else:
-        texts = [text for item in value[:MAX_RECORD] if (text := _leaf(item))]  # type: ignore[arg-type]
-        joined = NEVER_SHORT if len(value) > MAX_RECORD else ", ".join(texts)
+        is_long = len(value) > MAX_RECORD or _is_prose(value)
+        joined = NEVER_SHORT if is_long else ", ".join(filter(None, map(_leaf, value)))  # type: ignore[arg-type]
         if joined:
             yield f"{name}: {joined}" if name else joined
+
+
+def _is_prose(values: list[Value]) -> bool:
+    return len(values) > 1 and any(
+        isinstance(item, str) and len(item) >= MIN_PROSE for item in values[:MAX_RECORD]
+    )
 
 
 def _is_numbers(values: list[Value], depth: int) -> bool:

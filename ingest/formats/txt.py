@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterator
 
 from ingest.formats.encoding import decode
-from ingest.formats.reading import Reading
+from ingest.formats.reading import Reading, damaged
 from ingest.formats.tidy import lines_kept, one_line, without_terminal_codes
+from ingest.limits import ParseLimits
 from ingest.locator import Locator
 from ingest.unit import Unit, UnitKind
 
@@ -22,10 +23,35 @@ SENTENCE_ENDS = (".", "!", "?", ":", "。", "！", "？", ".”", '."')
 
 def read(data: bytes, legacy: str) -> Reading:
     """Read a text file; underlined lines and single lines in capitals are headings."""
-    lines = without_terminal_codes(decode(data, legacy)).replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    lines = _lines(data, legacy)
     if _is_log([line for line in lines[:200] if line.strip()]):
-        return Reading([_unit(i, [line], ()) for i, line in enumerate(lines, 1) if one_line(line)])
+        return _log(lines)
     return Reading(list(_paragraphs(lines)))
+
+
+def read_log(data: bytes, legacy: str) -> Reading:
+    """Read a text whose lines are entries, each for itself."""
+    return _log(_lines(data, legacy))
+
+
+def read_misnamed(data: bytes, limits: ParseLimits) -> Reading:
+    """Refuse a text under the name of an Office document: mostly what a broken download left.
+
+    Raises:
+        RefusedError: always.
+    """
+    raise damaged(
+        "its name says Office document, but it holds only plain text: get the document again, or name it .txt"
+    )
+
+
+def _lines(data: bytes, legacy: str) -> list[str]:
+    text = without_terminal_codes(decode(data, legacy))
+    return text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+
+
+def _log(lines: list[str]) -> Reading:
+    return Reading([_unit(i, [line], ()) for i, line in enumerate(lines, 1) if one_line(line)])
 
 
 def _is_log(lines: list[str]) -> bool:

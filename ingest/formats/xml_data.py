@@ -23,6 +23,7 @@ ENCODING = re.compile(
 )
 DOCTYPE = re.compile(r"<!DOCTYPE\b[^<>\[\]]*>", re.IGNORECASE)
 ENTITY = re.compile(r"<!ENTITY", re.IGNORECASE)
+NAMED = re.compile(r"&(?!(?:amp|lt|gt|quot|apos);)[a-zA-Z]\w{1,30};")
 NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 UNREAD_ATTRIBUTES = frozenset(
     "class style lang space schemalocation nonamespaceschemalocation version xmlns".split()
@@ -55,7 +56,9 @@ def _text(data: bytes, limits: ParseLimits) -> str:
         raise damaged(
             "it defines entities (DTD), as files do that are built to break readers: export it without them"
         )
-    return NOT_XML.sub("", DOCTYPE.sub("", text, count=1))
+    # Names of characters stand in the DTD, which is not read: they are taken as HTML means them.
+    text = NAMED.sub(lambda match: entities.unescape(match[0]), DOCTYPE.sub("", text, count=1))
+    return NOT_XML.sub("", text)
 
 
 def _parse(text: str) -> tuple[Any, list[str]]:
@@ -134,15 +137,8 @@ def _attributes(element: Any) -> list[tuple[str, Value]]:
 
 
 def _whole_text(element: Any) -> str:
-    """Return all text under an element; entities of HTML, which no DTD was read for, are taken as HTML means them."""
-    parts = [element.text or ""]
-    for node in element.iterdescendants():
-        if node.tag is etree.Entity:
-            parts.append(entities.unescape(node.text or ""))
-        elif isinstance(node.tag, str):
-            parts.append(node.text or "")
-        parts.append(node.tail or "")
-    return "".join(parts)
+    """Return all text under an element, without that of comments."""
+    return "".join(element.itertext())
 
 
 def _name(element: Any) -> str:
