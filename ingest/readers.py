@@ -22,6 +22,9 @@ from ingest.formats import (
     mhtml,
     msg,
     pdf,
+    pdf_attachments,
+    pdf_scan,
+    picture,
     ppt,
     pptx,
     rtf,
@@ -54,7 +57,7 @@ READERS: dict[str, tuple[Reader, ...]] = {
     "csv": (lambda data, limits: csv.read(data, limits.legacy_encoding),),
     "tsv": (lambda data, limits: csv.read(data, limits.legacy_encoding),),
     "html": (lambda data, limits: html.read(data, limits.legacy_encoding),),
-    "pdf": (pdf.read,),
+    "pdf": (pdf.read, pdf.rescue),
     "docx": (docx.read,),
     "pptx": (pptx.read,),
     "doc": (doc.read,),
@@ -67,10 +70,14 @@ READERS: dict[str, tuple[Reader, ...]] = {
     "zip": (zip_archive.read,),
 }
 
+PICTURES = ("png", "jpeg", "gif", "tiff", "bmp", "webp")
+READERS |= {kind: (picture.read,) for kind in PICTURES}
+
 # For formats whose readings have `parts`.
 EXTRACTORS: dict[str, Extractor] = {
     "docx": embedded.extract,
     "pptx": embedded.extract,
+    "pdf": pdf_attachments.extract,
     "eml": eml.extract,
     "mbox": mbox.extract,
     "msg": msg.extract,
@@ -78,4 +85,6 @@ EXTRACTORS: dict[str, Extractor] = {
 }
 
 # For formats whose readings have `scans`.
-PAGE_READERS: dict[str, PageReader] = {}
+PAGE_READERS: dict[str, PageReader] = {"pdf": pdf_scan.read_page} | {
+    kind: picture.read_page for kind in PICTURES
+}

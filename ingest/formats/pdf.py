@@ -1,25 +1,31 @@
-"""PDFs with a text layer: pages, headings, paragraphs and table rows. Scans are reported, not read."""
+"""PDFs: pages, headings, paragraphs and table rows from the text layer; pages that are pictures are listed."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing
-from itertools import islice
+from dataclasses import dataclass, replace
+from itertools import groupby, islice
 from typing import Any
 
 import pypdfium2
-import pypdfium2.raw as pdfium
 
+from ingest.formats import pdf_attachments, pdf_fields
+from ingest.formats.pdf_fields import Extra
+from ingest.formats.pdf_open import BROKEN, mended, open_pdf
 from ingest.formats.pdf_page import Page, read_page
+from ingest.formats.pdf_plausible import is_plausible, is_scan
 from ingest.formats.pdf_text import Outline, paragraphs, squashed
 from ingest.formats.reading import Reading, RefusedError, damaged, too_large
 from ingest.formats.tidy import one_line
 from ingest.limits import ParseLimits
-from ingest.unit import Outcome, Unit, UnitKind
+from ingest.locator import Locator
+from ingest.unit import Outcome, Part, Unit, UnitKind
 
-MIN_PAGE_CHARS = 8  # fewer are a page number on a scan
 MAX_BOOKMARKS = 5_000
-VOWELS = frozenset("aeiouyàáâãäåæèéêëìíîïòóôõöøùúûüýœ")
+MAX_LABEL = 20
+RESCUED = "the file is broken: what could be rescued was read"
+XFA = "this is a form (XFA) that only Adobe Reader shows: open it there, print it to a new PDF and use that"
 JUNK_TITLES = (
     "(anonymous)",
     "(unspecified)",
@@ -31,64 +37,101 @@ JUNK_TITLES = (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class _Sheet:
+    """One page as it was found; `page` is None where it is broken."""
+
+    page: Page | None
+    extras: Sequence[Extra] = ()
+    pinned: Sequence[Part] = ()
+
+
 def read(data: bytes, limits: ParseLimits) -> Reading:
-    """Read a PDF's text layer.
+    """Read a PDF's text layer, filled form fields and notes.
 
     Raises:
-        RefusedError: it has a password, is broken, has too many pages, or holds pictures of text only.
+        RefusedError: it has a password, is broken, has too many pages, or is a form that only Adobe Reader shows.
     """
-    with closing(_open(data)) as document:
-        n_pages = len(document)
-        if n_pages > limits.max_pages:
-            raise too_large(f"it has {n_pages} pages, more than the limit of {limits.max_pages}")
-        pages = [_read(document, i, limits) for i in range(n_pages)]
-        outline = _outline(document)
-        labels = [_label(document, i) for i in range(n_pages)]
-        title = _title(document)
-    texts = [page if _is_plausible(page) else None for page in pages]
-    if not any(texts):
-        if any(page and (page.has_image or page.has_marks) for page in pages):
-            raise RefusedError(
-                Outcome.NEEDS_OCR, "its pages are pictures of text (a scan): reading scans is not installed"
-            )
-        return Reading([], title, n_pages)
-    units = list(paragraphs(texts, labels, outline))
-    return Reading(units, title or _first_heading(units), n_pages)
+    with closing(open_pdf(data)) as document:
+        return _read_document(document, limits)
 
 
-def _open(data: bytes) -> pypdfium2.PdfDocument:
-    start = data.find(b"%PDF-")
-    try:
-        return pypdfium2.PdfDocument(data[start:] if start > 0 else data)
-    except pypdfium2.PdfiumError as error:
-        if getattr(error, "err_code", None) == pdfium.FPDF_ERR_PASSWORD:
-            raise RefusedError(
-                Outcome.NEEDS_PASSWORD, "it has a password: save a copy without one"
-            ) from error
-        raise damaged(
-            "the file is cut off or broken; if it is still being copied, it is read again when it is whole"
-        ) from error
+def rescue(data: bytes, limits: ParseLimits) -> Reading:
+    """Read what can be found in a broken PDF.
+
+    Raises:
+        RefusedError: as `read`; broken where nothing can be found.
+    """
+    with closing(open_pdf(mended(data))) as document:
+        reading = _read_document(document, limits)
+    if not (reading.units or reading.scans):
+        raise damaged(BROKEN)
+    return replace(reading, notes=(RESCUED, *reading.notes))
 
 
-def _read(document: Any, i: int, limits: ParseLimits) -> Page | None:
-    """Read one page; None where PDFium cannot open it, as in a file that was cut off and mended."""
+def _read_document(document: Any, limits: ParseLimits) -> Reading:
+    form = pdf_fields.open_form(document)
+    n_pages = len(document)
+    if n_pages > limits.max_pages:
+        raise too_large(f"it has {n_pages} pages, more than the limit of {limits.max_pages}")
+    sheets = [_sheet(document, i, form, limits) for i in range(n_pages)]
+    labels = [page_label(document, i) for i in range(n_pages)]
+    texts = [sheet.page if is_plausible(sheet.page) else None for sheet in sheets]
+    body = paragraphs(texts, labels, _outline(document))
+    units = list(_with_extras(body, [sheet.extras for sheet in sheets], labels))
+    scans = [i + 1 for i, sheet in enumerate(sheets) if is_scan(sheet.page)]
+    broken = [i + 1 for i, sheet in enumerate(sheets) if sheet.page is None]
+    parts = [*pdf_attachments.parts(document, limits), *(part for sheet in sheets for part in sheet.pinned)]
+    if broken and not (units or scans or parts):
+        raise damaged(BROKEN)
+    if pdf_fields.asks_for_another_reader(document, " ".join(unit.text for unit in units)):
+        raise RefusedError(Outcome.UNSUPPORTED, XFA)
+    title = _title(document) or _first_heading(units)
+    return Reading(units, title, n_pages, parts, scans, _notes(broken))
+
+
+def _sheet(document: Any, i: int, form: Any, limits: ParseLimits) -> _Sheet:
+    """Read one page; PDFium cannot open all of them in a file that was cut off and mended."""
     try:
         page = document[i]
     except pypdfium2.PdfiumError:
-        return None
+        return _Sheet(None)
     with closing(page):
+        extras, pinned = pdf_fields.extras(page, form), pdf_attachments.pinned(page, i + 1)
         try:
-            return read_page(page, limits.max_page_chars)
+            return _Sheet(read_page(page, limits.max_page_chars), extras, pinned)
         except pypdfium2.PdfiumError:
-            return None
+            return _Sheet(None, extras, pinned)
 
 
-def _label(document: Any, i: int) -> str | None:
+def _with_extras(
+    units: Iterator[Unit], extras: Sequence[Sequence[Extra]], labels: Sequence[str | None]
+) -> Iterator[Unit]:
+    """Put fields and notes at the end of their pages, under the heading that stands last there."""
+    by_page = {page: list(own) for page, own in groupby(units, key=lambda unit: unit.locator.page)}
+    heading: tuple[str, ...] = ()
+    for i, label in enumerate(labels):
+        own = by_page.get(i + 1, [])
+        yield from own
+        heading = own[-1].locator.heading if own else heading
+        for extra in extras[i]:
+            yield extra.unit(Locator(page=i + 1, page_label=label, heading=heading))
+
+
+def _notes(broken: Sequence[int]) -> list[str]:
+    if not broken:
+        return []
+    numbers = ", ".join(str(page) for page in broken[:10]) + (", …" if len(broken) > 10 else "")
+    return [f"page{'s' if len(broken) > 1 else ''} {numbers}: broken, not read"]
+
+
+def page_label(document: Any, i: int) -> str | None:
+    """Return a page's printed label where it differs from its number."""
     try:
         label = one_line(document.get_page_label(i))
     except (pypdfium2.PdfiumError, UnicodeDecodeError):
         return None
-    return label if label and label != str(i + 1) and len(label) <= 20 else None
+    return label if label and label != str(i + 1) and len(label) <= MAX_LABEL else None
 
 
 def _outline(document: Any) -> Outline:
@@ -119,22 +162,3 @@ def _title(document: Any) -> str:
 
 def _first_heading(units: list[Unit]) -> str:
     return next((unit.text for unit in units[:50] if unit.kind is UnitKind.HEADING), "")
-
-
-def _is_plausible(page: Page | None) -> bool:
-    """Tell text from what a font without a character map gives: few letters, private codes, no vowels."""
-    if page is None:
-        return False
-    chars = [ch for line in page.lines for cell in line.cells for ch in cell if not ch.isspace()]
-    if not chars or (page.has_image and sum(len(line.text) for line in page.lines) < MIN_PAGE_CHARS):
-        return False
-    odd = sum(ch == "\ufffd" or "\ue000" <= ch <= "\uf8ff" for ch in chars)
-    words = sum(ch.isalnum() or not ch.isascii() for ch in chars)
-    if odd * 5 > len(chars) or words * 2 < len(chars):
-        return False
-    latin = [ch for ch in _lower(chars) if ch < "\u0250" and ch.isalpha()]
-    return len(latin) * 2 < len(chars) or sum(ch in VOWELS for ch in latin) > 0.12 * len(latin)
-
-
-def _lower(chars: list[str]) -> Iterator[str]:
-    return (ch.lower() for ch in chars)
