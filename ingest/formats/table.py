@@ -34,12 +34,12 @@ def looks_like_header(first: Sequence[str], others: Sequence[Sequence[str]]) -> 
     filled = [cell for cell in cells if cell]
     if not filled or len(filled) < len(cells) - 1 or len(set(filled)) < len(filled):
         return False
-    if any(_is_value(cell) or len(cell) > 80 for cell in filled):
+    if any(is_value(cell) or len(cell) > 80 for cell in filled):
         return False
     return bool(others)
 
 
-def _is_value(cell: str) -> bool:
+def is_value(cell: str) -> bool:
     """Tell a number, amount or date from a name: mostly digits, and no word of three letters."""
     digits = sum(ch.isdigit() for ch in cell)
     letters = sum(ch.isalpha() for ch in cell)
