@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import codecs
-import io
 import re
-import zipfile
 from pathlib import PurePath
 
 from ingest.formats.encoding import decode
 from ingest.sniff_mail import mail_kind
+from ingest.sniff_package import package_kind
 from ingest.sniff_text import text_kind
 
 # Plain words for staff: "this is …".
@@ -23,6 +22,7 @@ WORDS = {
     "odt": "an OpenDocument text (ODT)",
     "ods": "an OpenDocument spreadsheet (ODS)",
     "odp": "an OpenDocument presentation (ODP)",
+    "odg": "an OpenDocument drawing (ODG)",
     "epub": "an e-book (EPUB)",
     "zip": "a ZIP archive",
     "iwork": "an Apple iWork document",
@@ -101,19 +101,6 @@ SHORT_MAGIC = {
     b"MSCF",
     b"\xff\xfb",
 }  # also how a text may begin: only if control bytes follow
-PACKAGES = (
-    ("word/", "docx"),
-    ("xl/", "xlsx"),
-    ("ppt/", "pptx"),
-    ("index.apxl", "iwork"),
-    ("Index/", "iwork"),
-)
-MIMETYPES = {
-    b"application/vnd.oasis.opendocument.text": "odt",
-    b"application/vnd.oasis.opendocument.spreadsheet": "ods",
-    b"application/vnd.oasis.opendocument.presentation": "odp",
-    b"application/epub+zip": "epub",
-}
 OLE_MAGIC = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 # Stream names stand in OLE directories in UTF-16; the order matters: an .msg may hold an attached .doc.
 OLE_STREAMS = (
@@ -126,7 +113,6 @@ OLE_STREAMS = (
 )
 HEAD = 8 * 1024
 PDF_INSIDE = re.compile(rb"%PDF-[12]\.\d")
-CONTENT_TYPES = "[Content_Types].xml"  # the first member of every Office package; the rest may be cut off
 
 
 def sniff(data: bytes, name: str) -> str:
@@ -140,7 +126,7 @@ def _by_magic(data: bytes, name: str) -> str:
     if data.startswith(b"%PDF-"):
         return "pdf"
     if data.startswith((b"PK\x03\x04", b"PK\x05\x06")):
-        return _package(data, PurePath(name).suffix.lower())
+        return package_kind(data, PurePath(name).suffix.lower())
     if data.startswith(OLE_MAGIC):
         return _ole(data)
     for magic, kind in MAGIC:
@@ -157,30 +143,6 @@ def _by_magic(data: bytes, name: str) -> str:
         PDF_INSIDE.search(data[:HEAD]) and b"endobj" in data and not mail_kind(data[:HEAD].decode("latin-1"))
     )
     return "pdf" if is_pdf else ""
-
-
-def _package(data: bytes, extension: str) -> str:
-    try:
-        with zipfile.ZipFile(io.BytesIO(data)) as package:
-            names = package.namelist()
-            if "mimetype" in names and package.getinfo("mimetype").file_size < 100:
-                kind = MIMETYPES.get(package.read("mimetype").strip())
-                if kind:
-                    return kind
-    except (zipfile.BadZipFile, OSError, ValueError, RuntimeError, NotImplementedError, EOFError):
-        # No readable directory, mostly a copy cut off: the names in the local headers still tell what it was.
-        names = [
-            name.decode("utf-8", "replace")
-            for name in re.findall(rb"PK\x03\x04.{26}([\w\[\]./-]{1,80})", data, re.S)
-        ]
-    if "xl/workbook.bin" in names:
-        return "xlsb"
-    for prefix, kind in PACKAGES:
-        if any(name.startswith(prefix) for name in names):
-            return kind
-    if CONTENT_TYPES in names and extension in (".docx", ".xlsx", ".pptx"):
-        return extension[1:]
-    return "zip"
 
 
 def _ole(data: bytes) -> str:

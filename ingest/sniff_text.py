@@ -9,6 +9,10 @@ from ingest.sniff_mail import mail_kind
 
 ROOT = re.compile(r"<([a-z][\w.-]{0,40}(?::[a-z][\w.-]{0,40})?)(?=[\s/>])", re.IGNORECASE)
 DOCTYPE = re.compile(r"<!doctype\s+([\w:.-]{1,40})", re.IGNORECASE)
+# OpenDocument in one XML file; a flat spreadsheet stays XML.
+FLAT_DOCUMENT = re.compile(
+    r"""mimetype=["']application/vnd\.oasis\.opendocument\.(text|presentation|graphics)"""
+)
 PAGE_ROOTS = frozenset({"html", "head", "body"})
 PAGE_PARTS = PAGE_ROOTS | frozenset(
     "title meta link table div p h1 h2 h3 h4 h5 h6 script style ul ol dl center font span a b i u em strong br hr img"
@@ -101,6 +105,8 @@ def _markup(start: str, named: str) -> str:
     tag = root[1].lower().rpartition(":")[2] if root else ""
     if doctype == "html" or tag in PAGE_ROOTS:
         return "html"
+    if tag == "document" and (flat := FLAT_DOCUMENT.search(rest)):
+        return {"text": "odt", "presentation": "odp", "graphics": "odg"}[flat[1]]
     is_xml = start.startswith("<?xml") or named == "xml" or bool(doctype) or tag in ("rss", "feed", "svg")
     if is_xml and (root or doctype or start.startswith("<?xml")):
         return "xml"

@@ -7,15 +7,9 @@ from typing import Any
 
 from ingest.formats.docx_styles import Styles
 from ingest.formats.elements import child, children, is_on, local, value
+from ingest.formats.numerals import letters, roman
 
 PLACE = re.compile(r"%([1-9])")
-ROMAN = tuple(
-    zip(
-        (1000, 900, 500, 400, 100, 90, 50, 40, 10, 9, 5, 4, 1),
-        ("m", "cm", "d", "cd", "c", "xc", "l", "xl", "x", "ix", "v", "iv", "i"),
-        strict=True,
-    )
-)
 BULLET = "-"
 
 
@@ -98,23 +92,15 @@ def _text(shape: Any, counts: dict[int, int], levels: dict[int, Any]) -> str:
 
 
 def _number(n: int, style: str) -> str:
-    if style in ("lowerLetter", "upperLetter") and 0 < n <= 26 * 20:
-        text = chr(ord("a") + (n - 1) % 26) * ((n - 1) // 26 + 1)
-    elif style in ("lowerRoman", "upperRoman") and 0 < n < 4000:
-        text = _roman(n)
+    if style in ("lowerLetter", "upperLetter"):
+        text = letters(n)
+    elif style in ("lowerRoman", "upperRoman"):
+        text = roman(n)
     elif style == "none":
         text = ""
     else:
         text = f"{n:02d}" if style == "decimalZero" else str(n)
     return text.upper() if style.startswith("upper") else text
-
-
-def _roman(n: int) -> str:
-    text = ""
-    for worth, sign in ROMAN:
-        text += sign * (n // worth)
-        n %= worth
-    return text
 
 
 def _start(shape: Any, num: Any = None, level: int = 0) -> int:

@@ -30,7 +30,7 @@ def files(package: Package, relations: Iterable[tuple[str, str]], limits: ParseL
     found: list[Part] = []
     for path in dict.fromkeys(path for kind, path in relations if kind in KINDS and package.has(path)):
         name = posixpath.basename(path)
-        if path.lower().endswith(".bin"):
+        if _is_object(path):
             name = _ole_name(package, path, limits)
         if name and len(found) < MAX_FILES:
             found.append(Part(path, (name,)))
@@ -44,13 +44,18 @@ def extract(data: bytes, key: str, limits: ParseLimits) -> bytes:
         RefusedError: it is missing, broken or over a limit.
     """
     inner = Package(data, limits).read(key)
-    if not key.lower().endswith(".bin") or not inner.startswith(OLE_MAGIC):
+    if not _is_object(key) or not inner.startswith(OLE_MAGIC):
         return inner
     ole = Ole(inner, limits)
     if ole.has(NATIVE):
         return _native(ole.read(NATIVE))[1]
     whole = next((ole.read(name) for name in WHOLE if ole.has(name)), b"")
     return whole or inner
+
+
+def _is_object(path: str) -> bool:
+    """Tell a member that only its bytes describe: Office names it oleObject1.bin, OpenDocument "Object 1"."""
+    return posixpath.splitext(path)[1].lower() in ("", ".bin")
 
 
 def _ole_name(package: Package, path: str, limits: ParseLimits) -> str:
