@@ -179,6 +179,7 @@ def _ingest(
     options = IngestOptions(
         settle_ms=settings.settle_ms,
         sweep_every_s=settings.sweep_every_s,
+        max_delete_share=settings.max_delete_share,
         chunk_tokens=settings.chunk_tokens,
         embed_batch=config.settings.embed.batch,
     )

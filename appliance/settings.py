@@ -162,6 +162,11 @@ class IngestSettings(_Section):
         le=86_400,
         description="Seconds between full comparisons of the folder with the record.",
     )
+    max_delete_share: float = Field(
+        default=0.25, ge=0, le=1,
+        description="More than this share of the documents (and at least ten) missing at once are kept until "
+        "`appliance ingest confirm`; 1: only those of a disk that is away.",
+    )  # fmt: skip
     parse_timeout_s: float = Field(
         default=30, ge=1, le=3600, description="Seconds for reading one file, and 0.2 more for each MB."
     )

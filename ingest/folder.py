@@ -7,28 +7,16 @@ import hashlib
 import os
 import signal
 import stat
-from collections import defaultdict
 from dataclasses import dataclass, field
-from fnmatch import fnmatch
 from pathlib import Path
 
-# Names that programs use while a file is not finished, and locks beside open ones.
-TEMPORARY = (
-    "~$*",
-    ".~lock*",
-    "*~",
-    "*.part",
-    "*.partial",
-    "*.crdownload",
-    "*.download",
-    "*.tmp",
-    "*.temp",
-    "*.swp",
-    "*.swx",
-)
-# Names that desktops and file systems leave in every folder.
-CLUTTER = ("thumbs.db", "desktop.ini", "lost+found", "$recycle.bin", "system volume information")
+from ingest.ignore import MAX_RULES_BYTES, RULES_NAME, Rules, is_ignored, parse
+from ingest.mounts import mounts_of
+
 READ_BYTES = 1 << 20
+STORABLE = (
+    1 << 63
+) - 1  # the largest integer of SQLite; file servers give larger inodes, and dates after 2262
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,43 +39,59 @@ class FileStat:
         """Read what the system says of a file."""
         return cls(
             status.st_size,
-            status.st_mtime_ns,
-            status.st_ino,
+            max(-STORABLE, min(status.st_mtime_ns, STORABLE)),
+            status.st_ino & STORABLE,
             status.st_uid,
             status.st_gid,
             stat.S_IMODE(status.st_mode),
         )
 
+    @property
+    def version(self) -> tuple[int, int, int]:
+        """What stays when a file is renamed, and changes when its bytes do, as far as can be seen from outside."""
+        return self.size, self.mtime_ns, self.inode
+
     def same_version(self, other: FileStat) -> bool:
         """Tell whether both looks show the same bytes, as far as can be seen from outside."""
-        return (self.size, self.mtime_ns, self.inode) == (other.size, other.mtime_ns, other.inode)
+        return self.version == other.version
 
 
 @dataclass(slots=True)
 class Seen:
-    """What one scan found.
+    """What one scan found. Paths are relative to the folder, names that are no text by surrogateescape.
 
     Attributes:
-        files: by path relative to the folder, names that are no text by surrogateescape.
         folders: the sub-folders, since their rights decide who can reach the files in them.
         unreadable: what could not be looked at: it, and what is in it, is unknown, not gone.
+        ignored: what names or rules leave out; of a folder, only itself.
+        refused: what will never be read, and why, in plain words.
+        mounts: where something is mounted, and what; "" is what the folder itself is on.
         problem: why the folder itself could not be listed; the rest is then empty and means nothing.
     """
 
     files: dict[str, FileStat] = field(default_factory=dict)
     folders: dict[str, FileStat] = field(default_factory=dict)
-    unreadable: list[str] = field(default_factory=list)
+    unreadable: set[str] = field(default_factory=set)
+    ignored: set[str] = field(default_factory=set)
+    refused: dict[str, str] = field(default_factory=dict)
+    mounts: dict[str, str] = field(default_factory=dict)
     problem: str = ""
 
     def hides(self, path: str) -> bool:
         """Tell whether a file of this path may exist without having been seen."""
-        return any(path == unknown or path.startswith(unknown + "/") for unknown in self.unreadable)
+        return _is_in(path, self.unreadable)
+
+    def leaves_out(self, path: str) -> bool:
+        """Tell whether a file of this path would be ignored."""
+        return _is_in(path, self.ignored)
 
 
-def is_ignored(name: str) -> bool:
-    """Tell whether a name is a dotfile's, a temporary or lock file's, or clutter."""
-    lower = name.lower()
-    return name.startswith(".") or lower in CLUTTER or any(fnmatch(lower, pattern) for pattern in TEMPORARY)
+def _is_in(path: str, places: set[str]) -> bool:
+    while path:
+        if path in places:
+            return True
+        path = path.rpartition("/")[0]
+    return False
 
 
 def scan(folder: Path) -> Seen:
@@ -97,51 +101,114 @@ def scan(folder: Path) -> Seen:
     leaves is refused. Devices, FIFOs and sockets are not files.
     """
     seen = Seen()
-    pending = [""]
+    pending = [("", Rules())]
     while pending:
-        _scan_one(folder, pending.pop(), seen, pending)
+        below, rules = pending.pop()
+        try:
+            _scan_one(folder, below, rules, seen, pending)
+        except OSError as error:
+            _note_unreadable(folder, below, error, seen)
     forget_old_names(folder, seen)
+    seen.mounts = {place: mount.what for place, mount in mounts_of(folder).items()}
     return seen
 
 
 def forget_old_names(folder: Path, seen: Seen) -> None:
     """A rename during the scan shows a file under both names: it must not pass for a new one beside the old."""
-    names: dict[int, list[str]] = defaultdict(list)
+    names: dict[int, str] = {}
+    twice: set[str] = set()
     for path, status in seen.files.items():
-        names[status.inode].append(path)
-    for same in names.values():
-        if len(same) > 1:
-            for path in same:
-                if look_at(folder / path) is None:
-                    del seen.files[path]
+        first = names.setdefault(status.inode, path)
+        if first is not path:
+            twice.update((first, path))
+    for path in twice:
+        if look_at(folder / path) is None:
+            del seen.files[path]
 
 
-def _scan_one(folder: Path, below: str, seen: Seen, pending: list[str]) -> None:
-    try:
-        with os.scandir(folder / below) as entries:
-            for entry in entries:
-                if not is_ignored(entry.name):
-                    _look(entry, f"{below}/{entry.name}" if below else entry.name, seen, pending)
-    except OSError as error:
-        if below:
-            seen.unreadable.append(below)
+def _scan_one(folder: Path, below: str, rules: Rules, seen: Seen, pending: list[tuple[str, Rules]]) -> None:
+    with os.scandir(folder / below) as listing:
+        entries = list(listing)
+    prefix = f"{below}/" if below else ""
+    if any(entry.name == RULES_NAME for entry in entries):
+        rules = _with_rules_of(folder, below, rules, seen)
+    for entry in entries:
+        path = prefix + entry.name
+        if is_ignored(entry.name):
+            if entry.name != RULES_NAME:
+                seen.ignored.add(path)
+        elif rules.lists and rules.leave_out(path, entry.is_dir(follow_symlinks=False)):
+            seen.ignored.add(path)
         else:
-            seen.problem = f"the folder {folder} cannot be read: {error.strerror or error}"
+            _look(folder, entry, path, seen)
+            if path in seen.folders:
+                pending.append((path, rules))
 
 
-def _look(entry: os.DirEntry[str], path: str, seen: Seen, pending: list[str]) -> None:
+def _with_rules_of(folder: Path, below: str, rules: Rules, seen: Seen) -> Rules:
+    """Read a folder's own list; one that cannot be read leaves the folder unknown, since files would slip in."""
+    path = f"{below}/{RULES_NAME}" if below else RULES_NAME
+    if look_at(folder / path) is None:
+        seen.refused[path] = "a list of what to ignore must be a plain file: it is not used"
+        return rules
+    try:
+        with open(_open(folder / path), "rb") as file:
+            own, broken = parse(file.read(MAX_RULES_BYTES + 1))
+    except OSError as error:
+        raise OSError(error.errno, f"its {RULES_NAME}: {error.strerror}") from error
+    if broken:
+        seen.refused[path] = "; ".join(broken)
+    return rules.below(below, own)
+
+
+def _note_unreadable(folder: Path, below: str, error: OSError, seen: Seen) -> None:
+    why = error.strerror or str(error)
+    if not below:
+        seen.problem = f"the folder {folder} cannot be read: {why}"
+        return
+    seen.unreadable.add(below)
+    if not isinstance(error, FileNotFoundError):  # deleted since it was listed: the next sweep knows more
+        seen.refused[below] = f"cannot be read ({why}): let the appliance's user read it"
+
+
+def _look(folder: Path, entry: os.DirEntry[str], path: str, seen: Seen) -> None:
     try:
         status = entry.stat(follow_symlinks=False)
     except FileNotFoundError:
         return  # deleted since it was listed
-    except OSError:
-        seen.unreadable.append(path)
+    except OSError as error:
+        _note_unreadable(folder, path, error, seen)
         return
-    if stat.S_ISDIR(status.st_mode):
-        seen.folders[path] = FileStat.of(status)
-        pending.append(path)
-    elif stat.S_ISREG(status.st_mode):
+    if stat.S_ISREG(status.st_mode):
         seen.files[path] = FileStat.of(status)
+    elif stat.S_ISDIR(status.st_mode):
+        seen.folders[path] = FileStat.of(status)
+    elif stat.S_ISLNK(status.st_mode):
+        seen.refused[path] = _why_no_link(folder, path)
+    else:
+        kind = next((words for is_kind, words in _SPECIAL if is_kind(status.st_mode)), "of an unknown kind")
+        seen.refused[path] = f"not a file: it is {kind}"
+
+
+_SPECIAL = (
+    (stat.S_ISFIFO, "a pipe between programs (FIFO)"),
+    (stat.S_ISSOCK, "a socket of a program"),
+    (stat.S_ISCHR, "a device"),
+    (stat.S_ISBLK, "a device"),
+)
+
+
+def _why_no_link(folder: Path, path: str) -> str:
+    """Say why a link is not followed, without touching what it points to: that may be on a server that is down."""
+    try:
+        target = os.path.normpath(folder / os.path.dirname(path) / os.readlink(folder / path))
+    except OSError:
+        return "a link that cannot be read"
+    if not any(Path(target).is_relative_to(top) for top in (folder.absolute(), folder.resolve())):
+        return "a link out of the folder: copy the file itself here"
+    if not os.path.lexists(target):
+        return "a link to a file that is not there"
+    return "a link: the file it points to is read under its own name"
 
 
 def look_at(path: Path) -> os.stat_result | None:

@@ -70,6 +70,7 @@ class IngestOptions:
     Attributes:
         chunk_tokens: longest chunk, never above the embedder's window.
         retry_s: after a full disk, and while the folder is missing.
+        max_delete_share: of all documents; more that are missing at once are kept until someone confirms.
     """
 
     settle_ms: int = 500
@@ -77,6 +78,7 @@ class IngestOptions:
     chunk_tokens: int = 200
     embed_batch: int = 8
     retry_s: float = 30.0
+    max_delete_share: float = 0.25
 
 
 class StoppedError(Exception):

@@ -76,7 +76,7 @@ class Ingest:
         self._hint = threading.Event()
         self._work = threading.Event()
         self._watch = Watch(folder, self._hint.set)
-        self._sweeper = Sweeper(self._record, folder, options.settle_ms / 1000)
+        self._sweeper = Sweeper(self._record, folder, options.settle_ms / 1000, options.max_delete_share)
         self._intake = Intake(
             record=self._record, parser=parser, embedder=embedder, folder=folder, options=options, busy=busy,
             on_change=on_change, stopping=self._stopping,
@@ -116,8 +116,8 @@ class Ingest:
         self._hint.set()
 
     def confirm_deletes(self) -> None:
-        """Believe an emptied folder: the documents that were in it are removed by the next sweep."""
-        self._sweeper.believe_empty()
+        """Remove the documents that are held: their files were deleted on purpose."""
+        self._sweeper.confirm()
         self.wake()
 
     def status(self) -> IngestState:
@@ -172,9 +172,8 @@ class Ingest:
         # A burst of hints is one sweep; and a folder so big that sweeping takes long is not swept all the
         # time.
         self._stopping.wait(max(HINTS_S, 4 * (time.monotonic() - began)))
-        if self._sweeper.problem:
-            return min(self._options.retry_s, self._options.sweep_every_s)
-        delays = (swept.again_s, self._watch.poll_s, self._options.sweep_every_s)
+        retry_s = self._options.retry_s if self._sweeper.problem else None
+        delays = (swept.again_s, self._watch.poll_s, retry_s, self._options.sweep_every_s)
         return min(delay for delay in delays if delay is not None)
 
     # --- the worker's thread ---

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from ingest.folder import FileStat, Seen
-
-# An empty folder where so many documents were is a vanished mount until someone says otherwise; fewer may be
-# cleared away.
-MANY_DOCUMENTS = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +30,10 @@ class Changes:
 
     Attributes:
         changed: other bytes under a known path.
-        moved: known bytes under a new path, (old, new).
+        moved: known bytes under another path, (old, new); where another document was at the new path, it was
+            overwritten, unless it moved itself.
         gone: known paths without a file; to be looked at again before they count.
+        left_out: known paths that are to be ignored now.
         refreshed: the same bytes with other rights, owner, times or inode.
     """
 
@@ -43,17 +41,8 @@ class Changes:
     changed: dict[str, FileStat] = field(default_factory=dict)
     moved: dict[tuple[str, str], FileStat] = field(default_factory=dict)
     gone: list[str] = field(default_factory=list)
+    left_out: list[str] = field(default_factory=list)
     refreshed: dict[str, FileStat] = field(default_factory=dict)
-
-
-def problem_of(record: Mapping[str, Entry], seen: Seen) -> str:
-    """Return in words why a scan must not be believed, or an empty string."""
-    if seen.problem:
-        return seen.problem
-    if not seen.files and len(record) >= MANY_DOCUMENTS:
-        held = "nothing is removed (is its disk mounted?)"
-        return f"the folder is empty, but {len(record)} documents were in it: {held}"
-    return ""
 
 
 def diff(record: Mapping[str, Entry], seen: Seen, digest: Callable[[str], str]) -> Changes:
@@ -63,53 +52,103 @@ def diff(record: Mapping[str, Entry], seen: Seen, digest: Callable[[str], str]) 
         digest: sha256 of a path, empty when it cannot be read; asked only where the looks leave it open.
     """
     changes = Changes()
-    for path, entry in record.items():
-        if path in seen.files:
-            _compare(path, entry, seen.files[path], digest, changes)
-        elif not seen.hides(path):
-            changes.gone.append(path)
-    lost = _Lost({path: record[path] for path in changes.gone})
+    gone, other = _classify(record, seen, changes)
+    renamed = _renamed_over(record, gone, other)
+    away = set(renamed.values())
+    changes.moved = {(old, path): other[path] for path, old in renamed.items()}
+    lost = _Lost({path: record[path] for path in (*gone, *renamed) if path not in away})
+    for path, stat in other.items():
+        if path not in renamed and path not in away:
+            _compare(path, record[path], stat, digest, changes)
     for path, stat in seen.files.items():
-        if path in record:
+        if path in record and (path not in away or path in renamed):
             continue
         if (old := lost.take(path, stat, digest)) is None:
             changes.new[path] = stat
         else:
             changes.moved[old, path] = stat
-    changes.gone = list(lost.left)
+    _claim_unread(record, seen, lost, digest, changes)
+    changes.gone = [path for path in gone if path in lost.left]
     return changes
 
 
+def _classify(
+    record: Mapping[str, Entry], seen: Seen, changes: Changes
+) -> tuple[dict[str, Entry], dict[str, FileStat]]:
+    """Return the documents without a file, and the files that look like another version of their document."""
+    gone, other = {}, {}
+    for path, entry in record.items():
+        stat = seen.files.get(path)
+        if stat is None:
+            if seen.leaves_out(path):
+                changes.left_out.append(path)
+            elif not seen.hides(path):
+                gone[path] = entry
+        elif stat != entry.stat:
+            if not stat.same_version(entry.stat):
+                other[path] = stat
+            elif entry.queued or entry.sha256:
+                changes.refreshed[path] = stat
+            else:
+                changes.changed[path] = stat  # it could not be read; with other rights it may
+    return gone, other
+
+
+def _renamed_over(
+    record: Mapping[str, Entry], gone: Mapping[str, Entry], other: Mapping[str, FileStat]
+) -> dict[str, str]:
+    """Return new path → old path of known files under the name of another: swapped, or renamed over it."""
+    away = {record[path].stat.version: path for path in (*gone, *other)}
+    renamed = {}
+    for path, stat in other.items():
+        if (old := away.pop(stat.version, None)) is not None:
+            renamed[path] = old
+    return renamed
+
+
 def _compare(path: str, entry: Entry, stat: FileStat, digest: Callable[[str], str], changes: Changes) -> None:
-    if stat == entry.stat:
-        return
-    if entry.queued:
-        changes.refreshed[path] = stat
-    elif stat.same_version(entry.stat):
-        # Rights changed. A file that could not be read before may be readable now.
-        (changes.refreshed if entry.sha256 else changes.changed)[path] = stat
-    elif stat.size == entry.stat.size and entry.sha256 and digest(path) == entry.sha256:
-        changes.refreshed[path] = stat
-    else:
-        changes.changed[path] = stat
+    same = stat.size == entry.stat.size and entry.sha256 and digest(path) == entry.sha256
+    (changes.refreshed if entry.queued or same else changes.changed)[path] = stat
+
+
+def _claim_unread(
+    record: Mapping[str, Entry], seen: Seen, lost: _Lost, digest: Callable[[str], str], changes: Changes
+) -> None:
+    """A file moved to another disk is copied first: its copy may wait in the queue when the original goes."""
+    taken = {new for _, new in changes.moved}
+    for path, entry in record.items() if lost.left else ():
+        if entry.queued and not entry.sha256 and path in seen.files and path not in taken:
+            stat = seen.files[path]
+            if (old := lost.take(path, stat, digest)) is not None:
+                changes.moved[old, path] = stat
+                changes.refreshed.pop(path, None)
 
 
 class _Lost:
-    """Documents whose path has no file, to be found again under new paths; each is found once."""
+    """Documents whose bytes are no longer under their path, to be found under another; each is found once."""
 
-    def __init__(self, gone: Mapping[str, Entry]) -> None:
-        self.left = dict(gone)
-        self._by_size: dict[int, list[str]] = defaultdict(list)
-        for path, entry in gone.items():
-            self._by_size[entry.stat.size].append(path)
+    def __init__(self, entries: Mapping[str, Entry]) -> None:
+        self.left = dict(entries)
+        self._by_version: dict[tuple[int, int, int], deque[str]] = defaultdict(deque)
+        self._by_sha256: dict[str, deque[str]] = defaultdict(deque)
+        self._n_of_size: dict[int, int] = defaultdict(int)
+        for path, entry in entries.items():
+            self._by_version[entry.stat.version].append(path)
+            self._by_sha256[entry.sha256].append(path)
+            self._n_of_size[entry.stat.size] += 1
 
     def take(self, path: str, stat: FileStat, digest: Callable[[str], str]) -> str | None:
         """Return the old path of a file, or None when it is new."""
-        candidates = [old for old in self._by_size.get(stat.size, ()) if old in self.left]
         # A rename keeps inode and time, so a moved tree is recognised without reading it.
-        found = next((old for old in candidates if self.left[old].stat.same_version(stat)), None)
-        if found is None and candidates and (hashed := digest(path)):
-            found = next((old for old in candidates if self.left[old].sha256 == hashed), None)
+        found = self._first(self._by_version.get(stat.version))
+        if found is None and self._n_of_size.get(stat.size) and (hashed := digest(path)):
+            found = self._first(self._by_sha256.get(hashed))
         if found is not None:
-            del self.left[found]
+            self._n_of_size[self.left.pop(found).stat.size] -= 1
         return found
+
+    def _first(self, paths: deque[str] | None) -> str | None:
+        while paths:
+            if (path := paths.popleft()) in self.left:
+                return path
+        return None

@@ -7,12 +7,15 @@ full inotify table), the sweep comes round often instead, and `how` says so.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from watchdog.events import FileSystemEvent, FileSystemEventHandler
 from watchdog.observers import Observer
 from watchdog.observers.api import BaseObserver
+
+from ingest.mounts import Mount, mounts_of
+from ingest.stored import printable
 
 log = logging.getLogger(__name__)
 
@@ -20,21 +23,7 @@ POLL_S = 5.0  # between sweeps where there are no hints; 10,000 unchanged files 
 # Our own reading of a file makes these. They are left out here, since an event filter would leave out chmod
 # as well.
 READING = ("opened", "closed_no_write")
-# Changes made by other machines, or below an overlay, never reach inotify (watchdog#409).
-REMOTE = (
-    "nfs",
-    "nfs4",
-    "cifs",
-    "smb3",
-    "smbfs",
-    "9p",
-    "virtiofs",
-    "afs",
-    "ceph",
-    "glusterfs",
-    "overlay",
-    "fuse.",
-)
+MAX_NAMED = 3  # sub-folders that are polled and named
 
 
 class Watch:
@@ -49,8 +38,9 @@ class Watch:
         self._folder = folder
         self._handler = _Hint(on_hint)
         self._observer: BaseObserver | None = None
-        self._polling = ""
+        self._polling = True
         self._identity: tuple[int, int] | None = None
+        self._mounts: dict[str, Mount] = {}
 
     @property
     def poll_s(self) -> float | None:
@@ -62,12 +52,13 @@ class Watch:
         self.check()
 
     def check(self) -> None:
-        """Start the observer again if it died or its folder came back; to be called before every sweep."""
+        """Start the observer again if it died, its folder came back, or mounts changed; to be called before every
+        sweep."""
         if self._is_working():
             return
         self.stop()
-        self._polling = self._begin()
-        how = f"polling every {POLL_S:.0f} s ({self._polling})" if self._polling else "inotify"
+        failure = self._begin()
+        self._polling, how = described(self._mounts, failure)
         if how != self.how:
             log.info("watching %s: %s", self._folder, how)
         self.how = how
@@ -81,17 +72,20 @@ class Watch:
 
     def _is_working(self) -> bool:
         # A folder that was renamed and made anew, or mounted over, is another folder: the old watch sees
-        # nothing of it.
+        # nothing of it. Nor does it see what is mounted in it later.
         if self._observer is None or _identity(self._folder) != self._identity:
+            return False
+        if mounts_of(self._folder) != self._mounts:
             return False
         # The thread that reads inotify has no public name; it dies when a new sub-folder finds the table full.
         reader = getattr(self._observer, "_inotify_fd", self._observer)
         return all(thread.is_alive() for thread in (self._observer, reader, *self._observer.emitters))
 
     def _begin(self) -> str:
-        """Start an observer; return why polling is needed, or an empty string."""
+        """Start an observer; return why it cannot be, or an empty string."""
         if not self._folder.is_dir():
             return "the folder is missing"
+        self._identity, self._mounts = _identity(self._folder), mounts_of(self._folder)
         observer: BaseObserver | None = None
         try:
             observer = Observer()
@@ -101,11 +95,27 @@ class Watch:
             if observer is not None:
                 observer.on_thread_stop()  # its reading thread runs from construction on
             return f"inotify: {error.strerror or error}"
-        self._observer, self._identity = observer, _identity(self._folder)
-        kind = file_system_of(
-            self._folder.resolve(), Path("/proc/self/mountinfo").read_text(errors="replace")
-        )
-        return f"{kind} file system" if kind.startswith(REMOTE) else ""
+        self._observer = observer
+        return ""
+
+
+def described(mounts: Mapping[str, Mount], failure: str) -> tuple[bool, str]:
+    """Return whether to poll, and in words how the folder is watched.
+
+    Args:
+        failure: why there is no observer; empty when there is one.
+    """
+    own = mounts.get("")
+    if not failure and own is not None and own.is_remote:
+        failure = f"{own.kind} file system"
+    if failure:
+        return True, f"polling every {POLL_S:.0f} s ({failure})"
+    remote = [f"{printable(place)}/ every {POLL_S:.0f} s ({mount.kind})"
+              for place, mount in sorted(mounts.items()) if mount.is_remote]  # fmt: skip
+    if not remote:
+        return False, "inotify"
+    more = f" and {len(remote) - MAX_NAMED} more" if len(remote) > MAX_NAMED else ""
+    return True, f"inotify; {', '.join(remote[:MAX_NAMED])}{more}"
 
 
 class _Hint(FileSystemEventHandler):
@@ -123,28 +133,3 @@ def _identity(folder: Path) -> tuple[int, int] | None:
     except OSError:
         return None
     return status.st_dev, status.st_ino
-
-
-def file_system_of(folder: Path, mountinfo: str) -> str:
-    """Return the type of the file system that a folder is on, or an empty string.
-
-    Args:
-        mountinfo: text of /proc/self/mountinfo, proc_pid_mountinfo(5).
-    """
-    best, kind = -1, ""
-    for line in mountinfo.splitlines():
-        before, separator, after = line.partition(" - ")
-        fields = before.split()
-        if not separator or len(fields) < 5:
-            continue
-        mount = Path(_unescape(fields[4]))
-        # Later lines cover earlier ones on the same mount point.
-        if folder.is_relative_to(mount) and len(mount.parts) >= best:
-            best, kind = len(mount.parts), after.split()[0]
-    return kind
-
-
-def _unescape(path: str) -> str:
-    for code, character in (("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")):
-        path = path.replace(code, character)
-    return path

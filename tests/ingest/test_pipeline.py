@@ -360,7 +360,7 @@ def test_an_emptied_folder_is_held_until_someone_confirms(desk: Desk) -> None:
     desk.until_states(**{f"f{n}": "ready" for n in range(10)})
     for file in desk.folder.iterdir():
         file.unlink()
-    desk.until(lambda: "is its disk mounted?" in desk.ingest.status().problem)
+    desk.until(lambda: "appliance ingest confirm" in desk.ingest.status().problem)
     # Those deleted before the last one may have been seen going one by one; what was held stays.
     held = len(desk.states())
     time.sleep(0.5)
