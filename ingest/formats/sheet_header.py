@@ -30,8 +30,14 @@ def n_above_table(rows: Sequence[Row], spans: Spans) -> int:
     return 0
 
 
-def column_names(rows: Sequence[Row], columns: Sequence[int], spans: Spans) -> tuple[int, dict[int, str]]:
-    """Return how many rows the header has (0, 1 or 2), and the names by column."""
+def column_names(
+    rows: Sequence[Row], columns: Sequence[int], spans: Spans, forms: bool = True
+) -> tuple[int, dict[int, str]]:
+    """Return how many rows the header has (0, 1 or 2), and the names by column.
+
+    Args:
+        forms: two columns may be a form ("Name | Alice" over "Town | Utrecht"), which has no header.
+    """
     if len(columns) > MAX_NAMED or len(columns) < 2 or len(rows) < 2:
         return 0, {}
     first, below = rows[0].cells, rows[1:N_SAMPLE]
@@ -39,6 +45,8 @@ def column_names(rows: Sequence[Row], columns: Sequence[int], spans: Spans) -> t
         names = _joined(rows[0], rows[1].cells, spans)
         if _is_header(names, columns, rows[2:N_SAMPLE]):
             return 2, names
+    if forms and len(columns) == 2 and not _are_values(columns[1], below):
+        return 0, {}
     return (1, dict(first)) if _is_header(first, columns, below) else (0, {})
 
 
@@ -52,8 +60,6 @@ def names_for_next(rows: Sequence[Row]) -> dict[int, str]:
 
 
 def _is_header(names: dict[int, str], columns: Sequence[int], below: Sequence[Row]) -> bool:
-    if len(columns) == 2 and not _are_values(columns[1], below):
-        return False  # "Name | Alice" over "Town | Utrecht": a form, which has no header
     cells = {column: names.get(column, "") for column in columns}
     return looks_like_header(_as_words(cells, below), [list(cells.values())])
 

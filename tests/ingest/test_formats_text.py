@@ -6,7 +6,6 @@ import pytest
 
 from ingest.formats import csv, md, txt
 from ingest.formats.encoding import decode
-from ingest.formats.reading import RefusedError
 from ingest.locator import Locator
 from ingest.unit import Unit, UnitKind
 
@@ -165,6 +164,39 @@ def test_a_header_alone_is_text_too() -> None:
     assert csv.read(b"Name,Price\n", "cp1252").units == [row(1, "Name | Price")]
 
 
-def test_a_cell_without_end_is_refused_with_a_reason() -> None:
-    with pytest.raises(RefusedError, match="rows cannot be told apart"):
-        csv.read(b'a,b\n"' + b"x" * 1_100_000, "cp1252")
+@pytest.mark.parametrize("delimiter", ["^", "~", "¦", "\x01", "\x1f", "||", "|~|", "::"])
+def test_delimiters_that_no_spreadsheet_writes_are_told_too(delimiter: str) -> None:
+    lines = ["Name,Price,Note", "Widget,3.20,soft", "Bolt,0.10,M6 and M8"]
+    data = "\n".join(line.replace(",", delimiter) for line in lines).encode()
+    assert csv.read(data, "cp1252").units == [
+        row(1, "Name: Widget; Price: 3.20; Note: soft"),
+        row(2, "Name: Bolt; Price: 0.10; Note: M6 and M8"),
+    ]
+
+
+def test_decimal_commas_are_no_delimiter() -> None:
+    found = csv.read(b"1,5;2,5;3,5\n4,5;5,5;6,5\n", "cp1252").units
+    assert found == [row(1, "1,5 | 2,5 | 3,5"), row(2, "4,5 | 5,5 | 6,5")]
+
+
+def test_empty_cells_are_no_double_delimiter() -> None:
+    found = csv.read(b"Name|Price|Note\nNut||soft\nBolt|2|hard\n", "cp1252").units
+    assert found == [row(1, "Name: Nut; Note: soft"), row(2, "Name: Bolt; Price: 2; Note: hard")]
+
+
+def test_years_name_columns_where_no_years_stand_below() -> None:
+    found = csv.read(b"Region,2024,2025\nNorth,10,12\nSouth,7,9\n", "cp1252").units
+    assert found == [row(1, "Region: North; 2024: 10; 2025: 12"), row(2, "Region: South; 2024: 7; 2025: 9")]
+
+
+def test_a_lost_quote_costs_its_row_and_not_the_file() -> None:
+    lines = ["Name,Note", 'Nut,"soft', *(f"Bolt {i},hard" for i in range(200))]
+    found = csv.read("\n".join(lines).encode(), "cp1252").units
+    assert len(found) == 201
+    assert found[0].text == 'Name: Nut; Note: "soft'
+
+
+def test_a_long_file_is_read_to_its_20000th_row_and_says_so() -> None:
+    found = csv.read(b"Name,Price\n" + b"Nut,1\n" * 30_000, "cp1252")
+    assert len(found.units) == 19_999  # the header is a row of the file
+    assert found.notes == ["only the first 20,000 rows of about 30,001 are read"]
