@@ -21,11 +21,9 @@ from functools import partial
 from pathlib import Path
 
 from ingest.confine import die_with, give_up_rights, lower_limit
-from ingest.errors import ConversionError, ConversionTimeoutError, ConversionTooLargeError
 from ingest.formats.tidy import one_line
 from ingest.limits import MIB
 
-MEMORY_MB = 2048  # address space; LibreOffice 7.4 converted with 1024, and peaked at 210 MB (2026-11-30)
 MAX_OUTPUT_MB = 256
 POLL_S = 0.1
 PREFIX = "appliance-convert-"
@@ -44,6 +42,18 @@ SETTINGS = (
     ("Writer/Content/Update", "Link", "0"),
     ("Java/VirtualMachine", "Enable", "false"),
 )
+
+
+class ConversionError(Exception):
+    """The program could not turn the file into a newer one; it never leaves the parse child."""
+
+
+class ConversionTimeoutError(ConversionError):
+    """The program took too long and was ended."""
+
+
+class ConversionTooLargeError(ConversionError):
+    """The program wrote too much and was ended."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,11 +87,13 @@ class Room:
 
     Attributes:
         scratch: a folder in which it makes one of its own, deleted at its end.
+        memory_mb: address space of each process of the program.
         is_wanted: asked several times a second; once it says no, the program is ended.
     """
 
     scratch: Path
     timeout_s: float = 40.0
+    memory_mb: int = 2048
     is_wanted: Callable[[], bool] = field(default=lambda: True)
 
 
@@ -144,7 +156,7 @@ def _run(program: Program, source: Path, kind: str, room: Room) -> None:
         process = subprocess.Popen(
             program.command(source, kind), cwd=folder, env=home, process_group=0,
             stdin=subprocess.DEVNULL, stdout=printed, stderr=said,
-            preexec_fn=partial(_confine, os.getpid(), int(room.timeout_s) + 1),
+            preexec_fn=partial(_confine, os.getpid(), room),
         )  # fmt: skip
         try:
             code = _wait(process, program, room)
@@ -158,13 +170,13 @@ def _run(program: Program, source: Path, kind: str, room: Room) -> None:
         raise ConversionError(f"{program.name} failed ({_how(code)}): {_said(folder)}")
 
 
-def _confine(parent_pid: int, cpu_s: int) -> None:
+def _confine(parent_pid: int, room: Room) -> None:
     """Run in the new process, before the program."""
     die_with(parent_pid)
     give_up_rights()
-    lower_limit(resource.RLIMIT_AS, MEMORY_MB * MIB)
+    lower_limit(resource.RLIMIT_AS, room.memory_mb * MIB)
     lower_limit(resource.RLIMIT_FSIZE, MAX_OUTPUT_MB * MIB)
-    lower_limit(resource.RLIMIT_CPU, cpu_s)
+    lower_limit(resource.RLIMIT_CPU, int(room.timeout_s) + 1)
 
 
 def _wait(process: subprocess.Popen[bytes], program: Program, room: Room) -> int:

@@ -4,9 +4,6 @@ IngestError
 ├── LibraryError        the record cannot be opened, read or written
 │   └── DiskFullError   no room for a commit; ingest pauses, search goes on
 ├── DenseError          Chroma cannot be used; search goes on from the record
-├── ConversionError     another program could not turn an old file into a newer one
-│   ├── ConversionTimeoutError   it took too long and was ended
-│   └── ConversionTooLargeError  it wrote too much and was ended
 └── ParserStoppedError  the parser was stopped while a file was read
 Outcomes of single files are data (`ingest.unit.Outcome`), not errors.
 """
@@ -32,15 +29,3 @@ class DenseError(IngestError):
 
 class ParserStoppedError(IngestError):
     """The parser was stopped, mostly at shutdown: nothing is known about the file; leave it waiting."""
-
-
-class ConversionError(IngestError):
-    """Another program could not turn an old file into a newer one: what our own reader said of the file stands."""
-
-
-class ConversionTimeoutError(ConversionError):
-    """The program took too long and was ended: open the file in Office and save it in a newer format."""
-
-
-class ConversionTooLargeError(ConversionError):
-    """The program wrote more than the limit and was ended: open the file in Office and save it in a newer format."""

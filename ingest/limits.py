@@ -20,7 +20,9 @@ class ParseLimits:
         max_file_mb: larger files are refused unread.
         max_output_mb: of the child's JSON answer.
         legacy_encoding: what short texts without any mark are taken for, where every detector guesses.
-        convert: let an Office program, where one is installed, turn old files into newer ones first.
+        convert: where our reader fails on an old Office file, let LibreOffice or catdoc try, if installed.
+        convert_timeout_s: wall time of such a program.
+        convert_memory_mb: address space of one; LibreOffice 7.4 did with 1024, and used 350 at most.
         ocr_languages: what scans are read in, by Tesseract's names; each needs its data.
         ocr_data: folder of that data; "" looks where Debian and the installed packages put it.
         ocr_memory_mb: address space of a child that reads one scanned page.
@@ -41,6 +43,8 @@ class ParseLimits:
     max_page_chars: int = 200_000
     legacy_encoding: str = "cp1252"
     convert: bool = True
+    convert_timeout_s: float = 40.0
+    convert_memory_mb: int = 2048
     ocr_languages: tuple[str, ...] = ("eng",)
     ocr_data: str = ""
     ocr_memory_mb: int = 2048

@@ -5,19 +5,28 @@ Runs after the parse server's fork; writes its frames to a pipe and exits, and n
 
 from __future__ import annotations
 
-import ctypes
 import hashlib
 import os
 import resource
-import signal
 import stat
+import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import Any
 
-from ingest.formats.reading import RefusedError, too_large
+from ingest.confine import die_with, give_up_rights
+from ingest.convert import (
+    ConversionError,
+    ConversionTimeoutError,
+    ConversionTooLargeError,
+    Program,
+    Room,
+    convert,
+    find_programs,
+)
+from ingest.formats.reading import RefusedError, damaged, too_large
 from ingest.formats.tidy import one_line
 from ingest.limits import MIB, ParseLimits
 from ingest.parse_wire import ANSWER, BLOCK, FACTS, Request, encode, pack, write_all
@@ -25,12 +34,9 @@ from ingest.readers import EXTRACTORS, PAGE_READERS, READERS
 from ingest.sniff import WORDS, sniff
 from ingest.unit import Outcome, Parsed
 
-PR_SET_PDEATHSIG = 1
-PR_SET_NO_NEW_PRIVS = 38
-CLONE_NEWNET = 0x40000000
-NICE = 19
 MAX_FILES = 64
 MAX_TITLE = 300
+USAGES = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
 
 
 def run(request: Request, answer: int, server_pid: int) -> None:
@@ -39,10 +45,13 @@ def run(request: Request, answer: int, server_pid: int) -> None:
     The pipe stays open until the process ends, so that its end means that this process has ended.
     """
     began = time.monotonic()
-    _confine(server_pid)
+    give_up_rights()
+    # A program that converts needs files; and we must outlive the server for as long as it takes to end the program.
+    if not request.converted:
+        _confine(server_pid)
     _limit(request, 0)
-    parsed = _parse(request, answer)
-    peak_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    parsed = _parse(request, answer, server_pid)
+    peak_mb = max(resource.getrusage(who).ru_maxrss for who in USAGES) / 1024
     parsed = replace(parsed, seconds=round(time.monotonic() - began, 4), peak_mb=round(peak_mb, 1))
     write_all(answer, pack(ANSWER, encode(parsed.to_json())))
     os._exit(0)
@@ -50,14 +59,7 @@ def run(request: Request, answer: int, server_pid: int) -> None:
 
 def _confine(server_pid: int) -> None:
     """Give up what a reader does not need, before the file is touched."""
-    libc = ctypes.CDLL(None)
-    libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-    if os.getppid() != server_pid:  # the server died between fork and prctl
-        os._exit(1)
-    libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
-    libc.unshare(CLONE_NEWNET)  # only root may; the service unit takes the network away for everybody
-    os.setpriority(os.PRIO_PROCESS, 0, NICE)
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    die_with(server_pid)
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
     resource.setrlimit(resource.RLIMIT_NOFILE, (MAX_FILES, MAX_FILES))
     if os.geteuid() != 0:
@@ -73,7 +75,7 @@ def _limit(request: Request, n_bytes: int) -> None:
     resource.setrlimit(resource.RLIMIT_CPU, (cpu_s, int(request.wall_s(limits.max_file_mb * MIB)) + 3))
 
 
-def _parse(request: Request, answer: int) -> Parsed:
+def _parse(request: Request, answer: int, server_pid: int) -> Parsed:
     limits = request.limits
     try:
         descriptor = os.open(request.path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -97,6 +99,8 @@ def _parse(request: Request, answer: int) -> Parsed:
             data, name = EXTRACTORS[kind](data, request.part, limits), request.part
             kind = sniff(data, name)
         _tell(kind, facts, request, answer)
+        if request.converted:
+            return _attempt_converted(data, kind, name, request, server_pid)
         return attempt(data, kind, name, request)
 
     return replace(_contained(read, request), **facts)
@@ -104,7 +108,8 @@ def _parse(request: Request, answer: int) -> Parsed:
 
 def _tell(kind: str, facts: dict[str, Any], request: Request, answer: int) -> None:
     """Say what the file is before anything that may crash: it is then known of a dead child's file too."""
-    n_left = len(READERS.get(kind, ())) - 1 - request.rung if request.page is None else 0
+    ways = find_programs(kind) if request.converted else READERS.get(kind, ())
+    n_left = len(ways) - 1 - request.rung if request.page is None else 0
     facts.update(format=kind, n_readers_left=max(0, n_left))
     write_all(answer, pack(FACTS, encode(facts)))
 
@@ -154,6 +159,38 @@ def attempt(data: bytes, kind: str, path: str, request: Request) -> Parsed:
         Outcome.OK, title=title, units=tuple(reading.units), n_pages=reading.n_pages,
         parts=tuple(reading.parts), scans=tuple(reading.scans), notes=tuple(reading.notes),
     )  # fmt: skip
+
+
+def _attempt_converted(data: bytes, kind: str, path: str, request: Request, server_pid: int) -> Parsed:
+    """Let a program make a newer file of the bytes, then read that as any other; raises as `attempt` does."""
+    programs = find_programs(kind)
+    if request.rung >= len(programs):
+        raise RefusedError(Outcome.UNSUPPORTED, "no program that could convert it is installed")
+    program = programs[request.rung]
+    newer = _converted(program, data, kind, request, server_pid)
+    _confine(server_pid)
+    request = replace(request, converted=False, rung=0)
+    _limit(request, len(newer))
+    parsed = attempt(newer, program.makes[kind], path, request)
+    # What the newer file holds besides its text can be asked for by no key of the old one.
+    notes = (*parsed.notes, f"read by way of {program.name}: places may differ a little")
+    return replace(parsed, parts=(), scans=(), notes=notes)
+
+
+def _converted(program: Program, data: bytes, kind: str, request: Request, server_pid: int) -> bytes:
+    limits = request.limits
+    scratch = Path(tempfile.gettempdir())
+    room = Room(
+        scratch, limits.convert_timeout_s, limits.convert_memory_mb, lambda: os.getppid() == server_pid
+    )
+    try:
+        return convert(program, data, kind, room)
+    except ConversionTimeoutError as error:
+        raise RefusedError(Outcome.TIMEOUT, str(error)) from error
+    except ConversionTooLargeError as error:
+        raise too_large(str(error)) from error
+    except ConversionError as error:
+        raise damaged(str(error)) from error
 
 
 def _unread(kind: str) -> Parsed:

@@ -55,6 +55,7 @@ class Child:
     pipe: int
     deadline: float
     output: bytearray
+    converts: bool = False  # it watches over a program, and ends that and itself when we are gone
     killed: str = ""  # why we killed it: "time" or "output"
 
 
@@ -96,7 +97,7 @@ def _fork(channel: socket.socket, request: Request) -> Child:
         finally:
             os._exit(1)
     os.close(answer)
-    return Child(pid, pipe, deadline, bytearray())
+    return Child(pid, pipe, deadline, bytearray(), request.converted)
 
 
 def _size(path: str) -> int:
@@ -122,7 +123,8 @@ def _collect(child: Child, channel: socket.socket, limits: ParseLimits) -> None:
     while not child.killed:
         ready = dict(poll.poll(max(0.0, child.deadline - time.monotonic()) * 1000))
         if channel.fileno() in ready:  # the daemon says nothing while it waits: this is its end
-            _kill(child)
+            if not child.converts:
+                _kill(child)
             os._exit(0)
         if child.pipe in ready:
             block = os.read(child.pipe, BLOCK)

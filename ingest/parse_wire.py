@@ -30,7 +30,7 @@ class Request:
         part: key of the file inside the file that is meant; None for the file itself.
         page: page, from 1, to be read by OCR; None for everything else.
         rung: which of the format's readers, from 0; those before it failed.
-        converted: let another program turn the file into a newer format first.
+        converted: another program turns the file into a newer format first; `rung` then counts those programs.
     """
 
     path: str
@@ -43,11 +43,15 @@ class Request:
     @property
     def memory_mb(self) -> int:
         """Address space of the child, MiB."""
+        if self.converted:
+            return max(self.limits.memory_mb, self.limits.convert_memory_mb)  # the program inherits it
         return self.limits.memory_mb if self.page is None else self.limits.ocr_memory_mb
 
     def wall_s(self, n_bytes: int) -> float:
         """Return the seconds that the child may take for a file of this size."""
-        return self.limits.wall_s(n_bytes) if self.page is None else self.limits.ocr_timeout_s
+        if self.page is not None:
+            return self.limits.ocr_timeout_s
+        return self.limits.wall_s(n_bytes) + (self.limits.convert_timeout_s if self.converted else 0.0)
 
     def to_json(self) -> dict[str, Any]:
         """Return plain JSON; `from_json` reads it back."""

@@ -23,6 +23,8 @@ PACKAGE_ROOT = Path(__file__).resolve().parent.parent
 START_S = 60.0  # the server's imports on a cold disk, on top of the file's own wall limit
 STOP_S = 5.0
 _TRY_ANOTHER = (Outcome.DAMAGED, Outcome.CRASHED, Outcome.TIMEOUT)
+_TRY_CONVERTED = (*_TRY_ANOTHER, Outcome.UNSUPPORTED)
+CONVERTED = frozenset({"doc", "ppt"})
 
 
 class Parser:
@@ -59,7 +61,8 @@ class Parser:
     def parse(self, path: Path, part: str | None = None, page: int | None = None) -> Parsed:
         """Read one file, a file inside it, or a scanned page; blocks until it is read or its limits are reached.
 
-        Where the format has several readers, the next one is tried when one fails. A server that was killed from
+        Where the format has several readers, the next one is tried when one fails; where none reads an old Office
+        file, the programs of the machine that convert it. A server that was killed from
         outside is started again and the reading tried once more.
 
         Args:
@@ -70,11 +73,19 @@ class Parser:
         """
         request = Request(os.path.abspath(path), self.limits, part, page)
         with self._lock:
-            first = found = self._surely(request)
-            while found.outcome in _TRY_ANOTHER and found.n_readers_left:
-                request = replace(request, rung=request.rung + 1)
-                found = self._surely(request)
+            first, found = self._by_turns(request)
+            may_convert = self.limits.convert and found.format in CONVERTED
+            if may_convert and found.outcome in _TRY_CONVERTED:
+                _, found = self._by_turns(replace(request, converted=True))
         return found if found.outcome is Outcome.OK else first
+
+    def _by_turns(self, request: Request) -> tuple[Parsed, Parsed]:
+        """Ask one reader after another; return what the first said and what the last said."""
+        first = found = self._surely(request)
+        while found.outcome in _TRY_ANOTHER and found.n_readers_left:
+            request = replace(request, rung=request.rung + 1)
+            found = self._surely(request)
+        return first, found
 
     def _surely(self, request: Request) -> Parsed:
         for _ in range(2):

@@ -1,6 +1,6 @@
 """Old Word documents (DOC, Word 6 to 2003): paragraphs, headings, tables, notes, comments, boxes and page margins.
 
-List numbers are not worked out, and pages are not known: both need Word's layout.
+Pages are not known: they need Word's layout.
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ import struct
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from ingest.formats.doc_format import DROPPED, HIDDEN_TEXT, SHOWN, DocFormat, Paragraph
+from ingest.formats.doc_format import DROPPED, HIDDEN_TEXT, SHOWN, WHITE_TEXT, DocFormat, Paragraph
+from ingest.formats.doc_numbering import DocNumbering
 from ingest.formats.doc_text import (
     BOXES,
     COMMENTS,
@@ -18,6 +19,8 @@ from ingest.formats.doc_text import (
     FOOTNOTES,
     HEADER_BOXES,
     HEADERS,
+    LIST_NUMBERS,
+    LISTS,
     MAIN,
     NOTE_PLACES,
     DocText,
@@ -71,14 +74,15 @@ def _first_heading(units: Sequence[Unit]) -> str:
 
 @dataclass(slots=True)
 class _Table:
-    """A table while it is read: its finished rows, the cells of the row begun, the paragraphs of the cell begun."""
+    """A table while it is read: finished rows of cells of paragraphs, the row begun, the cell begun, hidden words."""
 
-    rows: list[list[str]] = field(default_factory=list)
-    cells: list[str] = field(default_factory=list)
+    rows: list[list[list[str]]] = field(default_factory=list)
+    cells: list[list[str]] = field(default_factory=list)
     cell: list[str] = field(default_factory=list)
+    hidden: list[str] = field(default_factory=list)
 
     def end_cell(self) -> None:
-        self.cells.append(one_line(" ".join(self.cell)))
+        self.cells.append(self.cell)
         self.cell = []
 
     def end_row(self) -> None:
@@ -95,6 +99,7 @@ class _Walk:
         self._format = DocFormat(text)
         self._states = self._format.shown()
         self._headings = Headings()
+        self._numbering = DocNumbering(text.place(LISTS, to_end=True), text.place(LIST_NUMBERS))
         self._notes = {position: note for kind in NOTE_PLACES for position, note in self._note_texts(kind)}
         self._note_positions = sorted(self._notes)
         self._next_note = 0
@@ -129,35 +134,45 @@ class _Walk:
         yield from self._notes_before(end)
 
     def _into(self, table: _Table, first: int, mark: int, is_cell: bool, form: Paragraph) -> None:
-        text = self._said(first, mark, SHOWN)
+        text = self._said(
+            first, mark, SHOWN, WHITE_TEXT
+        )  # the ground of cells is mostly dark where words are white
         # Word 6 and 95 do not tell us: there a cell without text after another cell's end ends the row.
         ends_row = form.row_end if self._format.is_known else bool(table.cells)
         if is_cell and ends_row and not text and not table.cell:
             table.end_row()
             return
         table.cell += [text] if text else []
+        if hidden := self._said(first, mark, HIDDEN_TEXT):
+            table.hidden.append(hidden)
         if is_cell:
             table.end_cell()
 
     def _rows(self, table: _Table) -> Iterator[Unit]:
-        table.cells += [one_line(" ".join(table.cell))] if table.cell else []
+        if table.cell:
+            table.end_cell()
         table.end_row()
-        rows = table.rows
+        rows = [[" ".join(cell) for cell in row] for row in table.rows]
         if max(map(len, rows), default=0) < 2 or any(len(cell) > MAX_CELL for row in rows for cell in row):
-            yield from (Unit(cell, self._locator()) for row in rows for cell in row if cell)
-            return
-        header = row_text(rows[0]) if looks_like_header(rows[0], rows[1:]) else ""
-        for number, row in enumerate(rows[1:] if header else rows, 1):
-            yield Unit(row_text(row), self._locator((number, number)), UnitKind.TABLE_ROW, header)
+            for text in (text for row in table.rows for cell in row for text in cell):
+                yield Unit(text, self._locator())
+        else:
+            header = row_text(rows[0]) if looks_like_header(rows[0], rows[1:]) else ""
+            for number, row in enumerate(rows[1:] if header else rows, 1):
+                yield Unit(row_text(row), self._locator((number, number)), UnitKind.TABLE_ROW, header)
+        for text in table.hidden:
+            yield Unit(text, self._locator(), flags=frozenset({HIDDEN}))
 
     def _paragraph(self, first: int, mark: int, form: Paragraph) -> Iterator[Unit]:
-        if text := self._said(first, mark, SHOWN):
-            kind = UnitKind.LIST_ITEM if form.in_list else UnitKind.PARAGRAPH
+        if text := self._said(first, mark, SHOWN, *([WHITE_TEXT] if form.shaded else [])):
+            kind = UnitKind.PARAGRAPH
+            if form.list_number:
+                text, kind = f"{self._numbering.label(form)} {text}".strip(), UnitKind.LIST_ITEM
             if form.level is not None and len(text) <= MAX_HEADING:
                 kind = UnitKind.HEADING
                 self._enter(form.level, text)
             yield Unit(text, self._locator(), kind)
-        if hidden := self._said(first, mark, HIDDEN_TEXT):
+        if hidden := self._said(first, mark, HIDDEN_TEXT, *([] if form.shaded else [WHITE_TEXT])):
             yield Unit(hidden, self._locator(), flags=frozenset({HIDDEN}))
 
     def _enter(self, level: int, text: str) -> None:
@@ -198,14 +213,14 @@ class _Walk:
     def _lines(self, start: int, end: int) -> Iterator[str]:
         self._drop_field_codes(start, end)
         for first, mark in self._paragraphs(start, end):
-            if text := self._said(first, mark, SHOWN):
+            if text := self._said(first, mark, SHOWN, WHITE_TEXT):
                 yield text
 
-    def _said(self, first: int, mark: int, state: int) -> str:
-        """Return the tidy text of one state between two positions."""
+    def _said(self, first: int, mark: int, *wanted: int) -> str:
+        """Return the tidy text of some states between two positions."""
         text, states = self._text.text[first:mark], self._states[first:mark]
-        if states.count(state) < len(states):
-            text = "".join(ch for ch, own in zip(text, states, strict=True) if own == state)
+        if sum(map(states.count, wanted)) < len(states):
+            text = "".join(ch for ch, own in zip(text, states, strict=True) if own in wanted)
         if SURROGATE.search(text):
             text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
         return one_line(text.translate(SPECIAL))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import struct
 from bisect import bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ingest.formats.doc_text import CHARACTER_PAGES, PARAGRAPH_PAGES, STYLES, DocText
 
@@ -17,13 +17,15 @@ PAGE = 512
 OPERAND_BYTES = (1, 1, 2, 4, 2, 2, 0, 3)
 DEFINE_TABLE, CHANGE_TABS = 0xD608, 0xC615
 IN_TABLE, ROW_END, OUTLINE_LEVEL, LIST = 0x2416, 0x2417, 0x2640, 0x460B
+LEVEL_IN_LIST, SHADES = 0x260A, (0x442D, 0xC64D)
 ELSEWHERE = 0x6646  # too long for its page: in practice the row ends of wide tables
-DELETED, VANISH, SYMBOL, COLOUR, HALF_POINTS = 0x0800, 0x083C, 0x6A09, 0x6870, 0x4A43
-WHITE = 0x00FF_FFFF
+DELETED, VANISH, SYMBOL, COLOUR, OLD_COLOUR, HALF_POINTS = 0x0800, 0x083C, 0x6A09, 0x6870, 0x2A42, 0x4A43
+WHITE, OLD_WHITE = 0x00FF_FFFF, 8
 TINY = 4  # half points
 TITLE_STYLE = 62
 MAX_BASED_ON = 10
-SHOWN, HIDDEN_TEXT, DROPPED = 0, 1, 2
+NO_LIST = 0xF801
+SHOWN, HIDDEN_TEXT, DROPPED, WHITE_TEXT = range(4)  # white text is seen where the ground is dark
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,13 +34,18 @@ class Paragraph:
 
     Attributes:
         level: 1 to 9 for headings, 0 for the document's title, None for all else.
+        list_number: which list it is an item of, from 1; 0 for none.
+        list_level: from 0.
+        shaded: it has a ground of its own.
         row_end: this mark, if it ends a cell without text, ends a table's row; a table's other marks end cells.
     """
 
     level: int | None = None
     in_table: bool = False
     row_end: bool = False
-    in_list: bool = False
+    list_number: int = 0
+    list_level: int = 0
+    shaded: bool = False
 
 
 class DocFormat:
@@ -83,14 +90,10 @@ class DocFormat:
 
     def _paragraph(self, style: int, changes: bytes) -> Paragraph:
         values = dict(_properties(changes))
-        inherited = self._styles.get(style, Paragraph())
-        level, in_list = inherited.level, inherited.in_list
-        if values.get(OUTLINE_LEVEL, 9) < 9:
-            level = values[OUTLINE_LEVEL] + 1
-        if LIST in values:
-            in_list = _is_listed(values)
         row_end = bool(values.get(ROW_END)) or ELSEWHERE in values
-        return Paragraph(level, bool(values.get(IN_TABLE)), row_end, in_list)
+        shaded = any(values.get(name) for name in SHADES)
+        form = _changed(self._styles.get(style, Paragraph()), values)
+        return replace(form, in_table=bool(values.get(IN_TABLE)), row_end=row_end, shaded=shaded)
 
     def _paragraph_runs(self) -> Iterator[tuple[int, int, int, bytes]]:
         for page, first, last, i, n_runs in self._page_runs(PARAGRAPH_PAGES):
@@ -112,8 +115,10 @@ class DocFormat:
             values = dict(_properties(page[place + 1 : min(place + 1 + page[place], PAGE)]))
             if values.get(DELETED, 0) & 1 or SYMBOL in values:
                 yield first, last, DROPPED
-            elif _is_unseen(values):
+            elif values.get(VANISH, 0) & 1 or values.get(HALF_POINTS, TINY) < TINY:
                 yield first, last, HIDDEN_TEXT
+            elif values.get(COLOUR) == WHITE or values.get(OLD_COLOUR) == OLD_WHITE:
+                yield first, last, WHITE_TEXT
 
     def _page_runs(self, place: int) -> Iterator[tuple[bytes, int, int, int, int]]:
         """Yield each run of each formatted page: the page, the run's first and last offset, its number, their count."""
@@ -130,14 +135,8 @@ class DocFormat:
                 yield page, offsets[i], offsets[i + 1], i, n_runs
 
 
-def _is_unseen(values: dict[int, int]) -> bool:
-    return (
-        bool(values.get(VANISH, 0) & 1) or values.get(COLOUR) == WHITE or values.get(HALF_POINTS, 99) < TINY
-    )
-
-
 def _properties(changes: bytes) -> Iterator[tuple[int, int]]:
-    """Yield (property, operand); operands of other sizes than 1, 2 and 4 bytes are skipped over."""
+    """Yield (property, operand as a number)."""
     place = 0
     while place + 3 <= len(changes):
         (name,) = struct.unpack_from("<H", changes, place)
@@ -148,9 +147,7 @@ def _properties(changes: bytes) -> Iterator[tuple[int, int]]:
             return  # its length needs counting, and nothing of ours follows it
         elif not size:
             size = 1 + changes[place + 2]
-        operand = changes[place + 2 : place + 2 + size]
-        if len(operand) in (1, 2, 4):
-            yield name, int.from_bytes(operand, "little")
+        yield name, int.from_bytes(changes[place + 2 : place + 2 + size], "little")
         place += 2 + size
 
 
@@ -191,19 +188,26 @@ def _style(style: bytes, base: int) -> _Style:
 
 def _inherited(styles: dict[int, _Style], style: int) -> Paragraph:
     """Return the level and list of a style, looked up along what it is based on."""
-    in_list = False
-    for _ in range(MAX_BASED_ON):
-        found = styles.get(style)
-        if found is None:
-            break
-        in_list = in_list or _is_listed(found.own)
-        if 1 <= found.builtin <= 9 or found.builtin == TITLE_STYLE:
-            return Paragraph(0 if found.builtin == TITLE_STYLE else found.builtin, in_list=in_list)
-        if found.own.get(OUTLINE_LEVEL, 9) < 9:
-            return Paragraph(found.own[OUTLINE_LEVEL] + 1, in_list=in_list)
-        style = found.based_on
-    return Paragraph(in_list=in_list)
+    chain: list[_Style] = []
+    while style in styles and len(chain) < MAX_BASED_ON:
+        chain.append(styles[style])
+        style = styles[style].based_on
+    form = Paragraph()
+    for ancestor in reversed(chain):
+        if 1 <= ancestor.builtin <= 9 or ancestor.builtin == TITLE_STYLE:
+            form = replace(form, level=0 if ancestor.builtin == TITLE_STYLE else ancestor.builtin)
+        form = _changed(form, ancestor.own)
+    return form
 
 
-def _is_listed(values: dict[int, int]) -> bool:
-    return values.get(LIST, 0) not in (0, 0xF801)
+def _changed(form: Paragraph, values: dict[int, int]) -> Paragraph:
+    """Return a style's formatting with a paragraph's own changes."""
+    if OUTLINE_LEVEL in values and form.level != 0:
+        own = values[OUTLINE_LEVEL]
+        form = replace(form, level=own + 1 if own < 9 else None)
+    if LIST in values:
+        number = values[LIST]
+        form = replace(form, list_number=0 if number == NO_LIST else number)
+    if LEVEL_IN_LIST in values:
+        form = replace(form, list_level=min(values[LEVEL_IN_LIST], 8))
+    return form

@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import struct
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from ingest.formats.encoding import decode
 from ingest.formats.ole import Ole
 from ingest.formats.reading import RefusedError, damaged, needs_password, too_large
 from ingest.unit import Outcome
 
 WORD_97 = 0xA5EC
-WORD_6 = (0xA5DC,)
+WORD_6 = (0xA5DC, 0xA697, 0xA698, 0xA699)  # the last three: Thai, Japanese and Korean editions
 FIRST_NFIB_97 = 0xA5  # Word 97 betas; files of Word 6 and 95 have 0x65 to 0x69
 ENCRYPTED, USES_TABLE_1 = 0x0100, 0x0200
 COMPRESSED = 0x4000_0000
@@ -25,9 +26,9 @@ MAX_CHARS = 20_000_000
 # Sub-documents in the order of their characters.
 MAIN, FOOTNOTES, HEADERS, MACROS, COMMENTS, ENDNOTES, BOXES, HEADER_BOXES = range(8)
 # Places in the table stream, by their number in the block's list.
-STYLES, CHARACTER_PAGES, PARAGRAPH_PAGES, CLX = 1, 12, 13, 33
+STYLES, CHARACTER_PAGES, PARAGRAPH_PAGES, CLX, LISTS, LIST_NUMBERS = 1, 12, 13, 33, 73, 74
 NOTE_PLACES = {FOOTNOTES: (2, 3), COMMENTS: (4, 5), ENDNOTES: (46, 47)}  # where the marks and the texts are
-# Word 6 and 95 wrote one byte a letter, in the code page of the writer's language.
+# Word 6 and 95 wrote one byte a letter: what their languages are taken for where the bytes do not tell.
 CODEPAGES = {
     **dict.fromkeys((0x05, 0x0E, 0x15, 0x18, 0x1A, 0x1B, 0x24), "cp1250"),
     **dict.fromkeys((0x02, 0x19, 0x22, 0x23), "cp1251"),
@@ -74,17 +75,22 @@ class DocText:
             raise needs_password()
         table = "1Table" if flags & USES_TABLE_1 else "0Table"
         self._table = self.stream if self.is_old else ole.read(table)
-        self._encoding = self._codepage(legacy_encoding) if self.is_old else "cp1252"
         self.pieces = self._pieces()
         self._starts = [piece.start for piece in self.pieces]
-        self.text = "".join(self._decoded(piece) for piece in self.pieces)
+        self.text = self._old_text(legacy_encoding) if self.is_old else "".join(map(_decoded, self._bytes()))
         self._ends = self._sub_documents()
 
-    def place(self, number: int) -> bytes:
-        """Return what the block's list of places points at; b"" where there is nothing."""
+    def place(self, number: int, to_end: bool = False) -> bytes:
+        """Return what the block's list of places points at; b"" where there is nothing.
+
+        Args:
+            to_end: return what follows in the table stream, too: some tables count only their beginning.
+        """
         start = (0x58 if self.is_old else 0x9A) + 8 * number
         offset, length = struct.unpack_from("<II", self.stream, start)
-        return self._table[offset : offset + length] if length < len(self._table) else b""
+        if not length or length >= len(self._table):
+            return b""
+        return self._table[offset:] if to_end else self._table[offset : offset + length]
 
     def span(self, sub_document: int) -> tuple[int, int]:
         """Return the first character of a sub-document and the one after its last."""
@@ -95,12 +101,23 @@ class DocText:
         piece = self.pieces[max(0, bisect_right(self._starts, position) - 1)]
         return piece.offset + (position - piece.start) * piece.width
 
-    def _codepage(self, legacy_encoding: str) -> str:
+    def _bytes(self) -> Iterator[tuple[Piece, bytes]]:
+        for piece in self.pieces:
+            data = self.stream[piece.offset : piece.offset + piece.n_chars * piece.width]
+            yield piece, data
+
+    def _old_text(self, legacy_encoding: str) -> str:
+        """Return one character a byte; what writer's language the file names is often wrong, so the bytes count."""
         (language,) = struct.unpack_from("<H", self.stream, 0x06)
+        legacy = CODEPAGES.get(language & 0xFF, legacy_encoding)
+        data = b"".join(data.ljust(piece.n_chars, b"\0") for piece, data in self._bytes())
+        text = decode(data, legacy)
+        if len(text) == len(data):
+            return text
         if language & 0xFF in EAST_ASIAN:
             reason = "this is a Word 6 or 95 document in an East Asian script: save it as DOCX"
             raise RefusedError(Outcome.UNSUPPORTED, reason)
-        return CODEPAGES.get(language & 0xFF, legacy_encoding)
+        return data.decode("cp1252", "replace")
 
     def _pieces(self) -> list[Piece]:
         clx = self.place(CLX)
@@ -129,17 +146,6 @@ class DocText:
             return Piece(start, n_chars, (place & ~COMPRESSED & 0x7FFF_FFFF) // 2, 1)
         return Piece(start, n_chars, place & 0x3FFF_FFFF, 2)
 
-    def _decoded(self, piece: Piece) -> str:
-        """Return exactly as many characters as the piece has: formatting counts them (UTF-16 code units)."""
-        data = self.stream[piece.offset : piece.offset + piece.n_chars * piece.width]
-        if piece.width == 1:
-            text = data.decode(self._encoding, "replace")
-        else:
-            text = data.decode("utf-16-le", "surrogatepass") if len(data) % 2 == 0 else ""
-            if len(text) != len(data) // 2:
-                text = "".join(map(chr, struct.unpack(f"<{len(data) // 2}H", data[: len(data) // 2 * 2])))
-        return text.ljust(piece.n_chars, "\0")
-
     def _sub_documents(self) -> Sequence[int]:
         counts = struct.unpack_from("<8I", self.stream, 0x34 if self.is_old else 0x4C)
         ends = [0]
@@ -156,3 +162,16 @@ def _piece_table(clx: bytes) -> bytes:
             return clx[place + 5 : place + 5 + length]
         place += 3 + struct.unpack_from("<H", clx, place + 1)[0]
     return b""
+
+
+def _decoded(found: tuple[Piece, bytes]) -> str:
+    """Return exactly as many characters as the piece has: formatting counts them (UTF-16 code units)."""
+    piece, data = found
+    if piece.width == 1:
+        text = data.decode("cp1252", "replace")
+    else:
+        n_units = len(data) // 2
+        text = data[: 2 * n_units].decode("utf-16-le", "surrogatepass")
+        if len(text) != n_units:  # some characters take two units
+            text = "".join(map(chr, struct.unpack_from(f"<{n_units}H", data)))
+    return text.ljust(piece.n_chars, "\0")

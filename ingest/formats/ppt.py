@@ -23,7 +23,6 @@ SLIDE_LIST, SLIDE_OF_LIST, SLIDES, NOTES = 0x0FF0, 0x03F3, 0, 2
 DRAWING, SLIDE_SHOW, NOTES_OF = 0x040C, 0x03F9, 0x03F1
 TAGS, TAG, TAG_DATA, COMMENT, STRING = 0x1388, 0x138A, 0x138B, 0x2EE0, 0x0FBA
 HIDDEN_SLIDE = 0x0004
-NOTES_KIND = 2
 FIELD = "*"  # stands for a slide's number, a date or a footer that PowerPoint fills in
 MAX_TITLE = 200
 
@@ -99,7 +98,7 @@ class _Slide:
         """Read the slide: its title, its texts and tables, its notes, its comments."""
         found = self._shapes()
         titles = [shape for shape in found if shape.text.kind in TITLE_KINDS and not shape.rows]
-        heading = next((one_line(shape.text.text) for shape in titles if shape.text.text.strip()), "")
+        heading = next((shape.text.line for shape in titles if shape.text.line), "")
         place = Locator(slide=self.number, heading=(heading[:MAX_TITLE],) if heading else ())
         for shape in titles + [shape for shape in found if shape not in titles]:
             flags = frozenset({HIDDEN} if shape.is_hidden or self._is_hidden() else ())
@@ -122,7 +121,7 @@ class _Slide:
     def _note_texts(self) -> Iterator[Text]:
         drawing = self.notes.first(DRAWING) if self.notes is not None else None
         for shape in shapes(drawing, ()) if drawing is not None else ():
-            if shape.text.kind == NOTES_KIND:
+            if not shape.is_margin:
                 yield shape.text
 
     def _comments(self) -> Iterator[str]:
@@ -146,8 +145,8 @@ def _comment(comment: Record) -> Iterator[str]:
 def _paragraphs(text: Text, place: Locator, flags: frozenset[str]) -> Iterator[Unit]:
     kind = UnitKind.LIST_ITEM if text.kind in LIST_KINDS else UnitKind.PARAGRAPH
     if text.kind in TITLE_KINDS:
-        if title := one_line(text.text):
-            yield Unit(title, place, UnitKind.HEADING, flags=flags)
+        if text.line:
+            yield Unit(text.line, place, UnitKind.HEADING, flags=flags)
         return
     for paragraph in text.text.split("\r"):
         said = one_line(paragraph.replace("\x0b", "\n"))

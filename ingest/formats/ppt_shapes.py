@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ingest.formats.ppt_records import CONTAINER, Record
+from ingest.formats.tidy import one_line
 
 GROUP, SHAPE, PROPERTIES, TABLE_PROPERTIES = 0xF003, 0xF004, 0xF00B, 0xF122
 TEXT_BOX, MEMBER_ANCHOR, SLIDE_ANCHOR = 0xF00D, 0xF00F, 0xF010
@@ -19,6 +20,8 @@ SWITCHED_OFF, SAYS_OFF = 0x0000_0002, 0x0002_0000
 TITLE_KINDS = frozenset({0, 6})  # of a text; 6 is the title in the middle of a first slide
 LIST_KINDS = frozenset({1, 7, 8})  # the text under the title: its paragraphs are bullet points
 OTHER_KIND = 4
+PLACEHOLDER = 0x0BC3
+MARGINS = tuple(bytes([kind]) for kind in (7, 8, 9, 10))
 ROW = 58  # master units, 576 to the inch: shapes whose tops differ by less stand beside each other
 MAX_GROUPS = 40  # nested in one another
 
@@ -30,6 +33,11 @@ class Text:
     kind: int
     text: str
 
+    @property
+    def line(self) -> str:
+        """All of it as one line."""
+        return one_line(self.text.replace("\x0b", "\n"))
+
 
 @dataclass(frozen=True, slots=True)
 class Shape:
@@ -40,6 +48,7 @@ class Shape:
     text: Text = field(default=Text(OTHER_KIND, ""))
     rows: Sequence[Sequence[str]] = ()
     is_hidden: bool = False
+    is_margin: bool = False  # date, number, header or footer
 
 
 def texts(parent: Record) -> list[Text]:
@@ -91,7 +100,7 @@ def _group(group: Record, outline: Sequence[Text], depth: int) -> list[Shape]:
     if _value(head, TABLE_PROPERTIES, IS_TABLE) & 1:
         return [Shape(top, left, rows=_rows(members), is_hidden=hidden)]
     return [
-        Shape(top, left, shape.text, shape.rows, shape.is_hidden or hidden) for shape in _in_rows(members)
+        replace(shape, top=top, left=left, is_hidden=shape.is_hidden or hidden) for shape in _in_rows(members)
     ]
 
 
@@ -100,7 +109,7 @@ def _rows(cells: Sequence[Shape]) -> list[list[str]]:
     by_top: dict[int, list[Shape]] = {top: [] for top in tops}
     for cell in cells:
         by_top[cell.top].append(cell)
-    return [[cell.text.text for cell in sorted(by_top[top], key=lambda cell: cell.left)] for top in tops]
+    return [[cell.text.line for cell in sorted(by_top[top], key=lambda cell: cell.left)] for top in tops]
 
 
 def _shape(record: Record, outline: Sequence[Text]) -> Iterator[Shape]:
@@ -114,7 +123,11 @@ def _shape(record: Record, outline: Sequence[Text]) -> Iterator[Shape]:
         found = [outline[number]] if number < len(outline) else found
     top, left = _place(record)
     for text in found:
-        yield Shape(top, left, text, is_hidden=_is_off(record))
+        yield Shape(top, left, text, is_hidden=_is_off(record), is_margin=_is_margin(record))
+
+
+def _is_margin(shape: Record) -> bool:
+    return any(holder.body[4:5] in MARGINS for holder in shape.all(PLACEHOLDER))
 
 
 def _is_off(shape: Record) -> bool:
