@@ -109,6 +109,7 @@ OLE_STREAMS = (
     ("WordDocument", "doc"),
     ("Workbook", "xls"),
     ("PowerPoint Document", "ppt"),
+    ("PP40", "ppt"),  # PowerPoint 95
     ("Book\0", "xls"),  # Excel 5 and 95
 )
 HEAD = 8 * 1024

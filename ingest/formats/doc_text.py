@@ -18,7 +18,8 @@ from ingest.formats.reading import RefusedError, damaged, needs_password, too_la
 from ingest.unit import Outcome
 
 WORD_97 = 0xA5EC
-WORD_6 = (0xA5DC, 0xA697, 0xA698, 0xA699)  # the last three: Thai, Japanese and Korean editions
+WORD_6 = 0xA5DC
+EAST_ASIAN_WORDS = (0xA697, 0xA698, 0xA699)  # Word 6 and 95 in their Thai, Japanese and Korean editions
 FIRST_NFIB_97 = 0xA5  # Word 97 betas; files of Word 6 and 95 have 0x65 to 0x69
 ENCRYPTED, USES_TABLE_1 = 0x0100, 0x0200
 COMPRESSED = 0x4000_0000
@@ -67,8 +68,10 @@ class DocText:
         """
         self.stream = ole.read("WordDocument")
         ident, n_fib = struct.unpack_from("<HH", self.stream, 0)
-        self.is_old = ident in WORD_6 or n_fib < FIRST_NFIB_97
-        if ident not in (WORD_97, *WORD_6):
+        self.is_old = ident == WORD_6 or n_fib < FIRST_NFIB_97
+        if ident in EAST_ASIAN_WORDS:
+            raise _east_asian()
+        if ident not in (WORD_97, WORD_6):
             raise damaged("its beginning is not that of a Word document")
         (flags,) = struct.unpack_from("<H", self.stream, 0x0A)
         if flags & ENCRYPTED:
@@ -109,14 +112,14 @@ class DocText:
     def _old_text(self, legacy_encoding: str) -> str:
         """Return one character a byte; what writer's language the file names is often wrong, so the bytes count."""
         (language,) = struct.unpack_from("<H", self.stream, 0x06)
+        is_from_mac = self.stream[0x12] == 1
         legacy = CODEPAGES.get(language & 0xFF, legacy_encoding)
         data = b"".join(data.ljust(piece.n_chars, b"\0") for piece, data in self._bytes())
-        text = decode(data, legacy)
+        text = data.decode("mac_roman") if is_from_mac else decode(data, legacy)
         if len(text) == len(data):
             return text
         if language & 0xFF in EAST_ASIAN:
-            reason = "this is a Word 6 or 95 document in an East Asian script: save it as DOCX"
-            raise RefusedError(Outcome.UNSUPPORTED, reason)
+            raise _east_asian()
         return data.decode("cp1252", "replace")
 
     def _pieces(self) -> list[Piece]:
@@ -152,6 +155,11 @@ class DocText:
         for count in counts:
             ends.append(min(ends[-1] + count, len(self.text)))
         return ends
+
+
+def _east_asian() -> RefusedError:
+    reason = "this is a Word 6 or 95 document in an East Asian script: save it as DOCX"
+    return RefusedError(Outcome.UNSUPPORTED, reason)
 
 
 def _piece_table(clx: bytes) -> bytes:

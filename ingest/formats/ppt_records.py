@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ingest.formats.ole import Ole
-from ingest.formats.reading import damaged, needs_password
+from ingest.formats.reading import RefusedError, damaged, needs_password
+from ingest.unit import Outcome
 
 HEADER = 8
 CONTAINER = 0x0F
@@ -79,6 +80,9 @@ class PptFile:
             RefusedError: the file is locked or broken.
             struct.error: a record is cut off.
         """
+        if ole.has("PP40") and not ole.has("PowerPoint Document"):
+            reason = "this is a PowerPoint 95 presentation: save it as PPTX"
+            raise RefusedError(Outcome.UNSUPPORTED, reason)
         self.data = ole.read("PowerPoint Document")
         current = ole.read("Current User") if ole.has("Current User") else b""
         if len(current) >= 20 and struct.unpack_from("<I", current, 12)[0] == LOCKED_TOKEN:
