@@ -85,7 +85,7 @@ READERS: dict[str, tuple[Reader, ...]] = {
 }
 
 PICTURES = ("png", "jpeg", "gif", "tiff", "bmp", "webp")
-READERS |= {kind: (picture.read,) for kind in PICTURES}
+READERS |= dict.fromkeys(PICTURES, (picture.read,))
 
 # For formats whose readings have `parts`.
 EXTRACTORS: dict[str, Extractor] = {
@@ -102,6 +102,5 @@ EXTRACTORS: dict[str, Extractor] = {
 }
 
 # For formats whose readings have `scans`.
-PAGE_READERS: dict[str, PageReader] = {"pdf": pdf_scan.read_page} | {
-    kind: picture.read_page for kind in PICTURES
-}
+PAGE_READERS: dict[str, PageReader] = {"pdf": pdf_scan.read_page}
+PAGE_READERS |= dict.fromkeys(PICTURES, picture.read_page)

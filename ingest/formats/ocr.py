@@ -43,6 +43,7 @@ class OcrWord:
     word: Word
     confidence: float  # 0 to 100
     line: int = 0  # number of the line it stands in, as Tesseract counts
+    sideways: bool = False  # in a line that runs up or down; its box is then of no use
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,14 +54,16 @@ class Seen:
     notes: tuple[str, ...] = ()
 
     @property
-    def confidence(self) -> float:
-        """Mean of the words' confidence, by their length; 0 where there is none."""
-        n_chars = sum(len(seen.word.text) for seen in self.words)
-        return sum(seen.confidence * len(seen.word.text) for seen in self.words) / n_chars if n_chars else 0.0
-
-    @property
     def is_sure(self) -> bool:
-        return self.confidence >= SURE and sum(len(seen.word.text) for seen in self.words) >= MIN_SURE_CHARS
+        """Whether the level lines need no second look."""
+        level = [found for found in self.words if not found.sideways]
+        return confidence(level) >= SURE and sum(len(found.word.text) for found in level) >= MIN_SURE_CHARS
+
+
+def confidence(words: Sequence[OcrWord]) -> float:
+    """Return the mean of the words' confidence, by their length; 0 where there is none."""
+    n_chars = sum(len(found.word.text) for found in words)
+    return sum(found.confidence * len(found.word.text) for found in words) / n_chars if n_chars else 0.0
 
 
 def recognise(image: Image.Image, limits: ParseLimits) -> Seen:
@@ -74,14 +77,12 @@ def recognise(image: Image.Image, limits: ParseLimits) -> Seen:
     data = ocr_data.find(limits)
     with _reader(data.folder, data.languages) as reader:
         seen = _read(reader, image)
-        if not seen.is_sure:
-            turn = _turn(reader, image, limits)
-            if turn:
-                image = image.transpose(TURNS[turn])
-                seen = max(seen, _read(reader, image), key=_worth)
         if not seen.is_sure and _is_small(seen) and 2 * max(image.size) <= limits.ocr_max_side:
             double = image.resize((2 * image.width, 2 * image.height), Image.Resampling.BICUBIC)
             seen = max(seen, _read(reader, double), key=_worth)
+        turn = 0 if seen.is_sure else _turn(reader, image, limits)
+        if turn:
+            seen = max(seen, _read(reader, image.transpose(TURNS[turn])), key=_worth)
     return replace(seen, notes=data.notes)
 
 
@@ -109,22 +110,22 @@ def _show(reader: Any, image: Image.Image) -> None:
 
 
 def _words(found: Any) -> Iterator[tuple[OcrWord, float]]:
-    """Yield (word, slope of its baseline, y down)."""
-    level, n_lines = tesserocr.RIL.WORD, 0
+    """Yield (word, slope of its line, y down)."""
+    level, of_line = tesserocr.RIL.WORD, tesserocr.RIL.TEXTLINE
+    n_lines = 0
+    baseline, row = None, {}
     while found is not None and not found.Empty(level):
-        text, box, baseline = (
-            one_line(found.GetUTF8Text(level)),
-            found.BoundingBox(level),
-            found.Baseline(level),
-        )
-        n_lines += found.IsAtBeginningOf(tesserocr.RIL.TEXTLINE)
+        if found.IsAtBeginningOf(of_line):
+            n_lines += 1
+            baseline, row = found.Baseline(of_line), found.RowAttributes()
+        text, box = one_line(found.GetUTF8Text(level)), found.BoundingBox(level)
         if text and box and baseline:
+            # Boxes of single words differ with their letters; what their line measures does not.
             (x0, y0), (x1, y1) = baseline
-            # Boxes of single words differ with their letters; what the line's letters measure does not.
-            line = found.RowAttributes()
-            bottom = (y0 + y1) / 2 - line["descenders"]
-            word = Word(text, box[0], bottom - line["row_height"], box[2], bottom)
-            yield OcrWord(word, found.Confidence(level), n_lines), (y1 - y0) / max(1, x1 - x0)
+            slope = (y1 - y0) / max(1, x1 - x0)
+            bottom = y0 + slope * ((box[0] + box[2]) / 2 - x0) - row["descenders"]
+            word = Word(text, box[0], bottom - row["row_height"], box[2], bottom)
+            yield OcrWord(word, found.Confidence(level), n_lines, abs(slope) > 1), slope
         if not found.Next(level):
             return
 
@@ -133,8 +134,8 @@ def _levelled(words: Sequence[tuple[OcrWord, float]]) -> list[OcrWord]:
     """Turn the words of a page that lies slightly askew, so that lines are level."""
     if not words:
         return []
-    slope = median(slope for _, slope in words)
-    if abs(slope) < MIN_SLOPE:
+    slope = median(slope for _, slope in words)  # of 1 and more where all lines run up or down
+    if not MIN_SLOPE <= abs(slope) <= 1:
         return [seen for seen, _ in words]
     return [replace(seen, word=_level(seen.word, slope)) for seen, _ in words]
 
@@ -147,7 +148,7 @@ def _level(word: Word, slope: float) -> Word:
 
 
 def _worth(seen: Seen) -> int:
-    return sum(len(found.word.text) for found in seen.words if found.confidence >= SURE)
+    return sum(len(w.word.text) for w in seen.words if w.confidence >= SURE and not w.sideways)
 
 
 def _is_small(seen: Seen) -> bool:

@@ -7,19 +7,19 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from statistics import median
 
-from ingest.formats.ocr import DPI, OcrWord
+from ingest.formats.ocr import DPI, OcrWord, confidence
 from ingest.formats.pdf_page import Page
 from ingest.formats.pdf_plausible import is_text
-from ingest.formats.pdf_rows import Line, lines
+from ingest.formats.pdf_rows import Line, Word, lines
 from ingest.formats.pdf_text import paragraphs
 from ingest.unit import OCR, Unit
 
 # Mean confidence. Lines of scans have 80 and more; what Tesseract sees in photographs and drawings has 20 to 60.
-MIN_WORD = 30.0
 MIN_LINE = 60.0
 MIN_PAGE = 65.0
 MIN_CHARS = 3  # letters and digits of a whole page
 RULES = frozenset("|_—~=¦‖[]{}\\/<>°*'\"`´‘’“”.,:;-–•")  # what ruled lines and specks are taken for
+ASIDE = 60.0  # points from one line beside the page to the next: they are no paragraph
 ALIKE = 0.3  # by which heights of lines in one size of type differ, as they are measured in pictures
 
 
@@ -27,9 +27,10 @@ def units(seen: Sequence[OcrWord], page: int, label: str | None = None) -> list[
     """Return a page's units, flagged as read from a picture; nothing where it shows no text."""
     words = list(_text_only(seen))
     text = "".join(found.word.text for found in words)
-    if sum(map(str.isalnum, text)) < MIN_CHARS or _confidence(words) < MIN_PAGE or not is_text(text):
+    if sum(map(str.isalnum, text)) < MIN_CHARS or confidence(words) < MIN_PAGE or not is_text(text):
         return []
-    found = Page(_alike(lines([_in_points(word) for word in words])))
+    level = lines([_in_points(found) for found in words if not found.sideways])
+    found = Page(_alike([*level, *_aside(words)]))
     return [
         replace(unit, locator=replace(unit.locator, page=page), flags=unit.flags | {OCR})
         for unit in paragraphs([found], [label], {})
@@ -39,19 +40,24 @@ def units(seen: Sequence[OcrWord], page: int, label: str | None = None) -> list[
 def _text_only(seen: Sequence[OcrWord]) -> Iterator[OcrWord]:
     by_line: dict[int, list[OcrWord]] = defaultdict(list)
     for found in seen:
-        if found.confidence >= MIN_WORD and not RULES.issuperset(found.word.text):
+        if not RULES.issuperset(found.word.text):
             by_line[found.line].append(found)
     for line in by_line.values():
-        if _confidence(line) >= MIN_LINE:
+        if confidence(line) >= MIN_LINE:
             yield from line
 
 
-def _confidence(words: Sequence[OcrWord]) -> float:
-    n_chars = sum(len(found.word.text) for found in words)
-    return sum(found.confidence * len(found.word.text) for found in words) / n_chars if n_chars else 0.0
+def _aside(words: Sequence[OcrWord]) -> Iterator[Line]:
+    """Yield the lines that run up or down the page, as if they stood above each other in a corner."""
+    by_line: dict[int, list[str]] = defaultdict(list)
+    for found in words:
+        if found.sideways:
+            by_line[found.line].append(found.word.text)
+    for i, texts in enumerate(by_line.values()):
+        yield Line((" ".join(texts),), 0.0, ASIDE * i, 1.0, ASIDE * i + 10, 10.0)
 
 
-def _in_points(found: OcrWord):
+def _in_points(found: OcrWord) -> Word:
     scale = 72 / DPI
     word = found.word
     return replace(word, x0=word.x0 * scale, y0=word.y0 * scale, x1=word.x1 * scale, y1=word.y1 * scale)

@@ -7,6 +7,7 @@ import struct
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import cast
 
 # The plugins are named so that they are loaded once, in the server, and not in each child.
 from PIL import (
@@ -109,9 +110,7 @@ def _grey(image: Image.Image, max_side: int) -> Image.Image:
     if image.mode in HIGH_BYTE:
         image = Image.frombytes("L", image.size, image.tobytes()[HIGH_BYTE[image.mode] :: 2])
     elif image.mode in ("I", "F"):
-        low, high = image.getextrema()
-        scale = 255 / max(high - low, 1e-9)
-        image = image.point(lambda value: value * scale + -low * scale).convert("L")
+        image = _stretched(image)
     elif image.has_transparency_data:
         image = image.convert("RGBA")
     elif image.mode != "L":
@@ -122,3 +121,10 @@ def _grey(image: Image.Image, max_side: int) -> Image.Image:
     paper = Image.new("RGBA", image.size, "white")
     paper.alpha_composite(image)
     return paper.convert("L")
+
+
+def _stretched(image: Image.Image) -> Image.Image:
+    """Return a picture of whole or real numbers of any range in 256 greys."""
+    low, high = (float(cast(float, end)) for end in image.getextrema())
+    scale = 255 / max(high - low, 1e-9)
+    return image.point(lambda value: value * scale + -low * scale).convert("L")
