@@ -37,14 +37,16 @@ def chart_units(root: Any, locator: Locator) -> Iterator[Unit]:
     axes = [_words(child(axis, "title")) for axis in descendants(chart, "catAx", "valAx", "dateAx", "serAx")]
     named = "; ".join(dict.fromkeys(axis for axis in axes if axis))
     if title or named:
-        yield Unit(one_line(f"Chart: {title}" + (f" ({named})" if named else "")), locator)
+        lead = f"Chart: {title}" if title else "Chart"
+        yield Unit(f"{lead} ({named})" if named else lead, locator)
     series = list(_series(chart)) or list(_new_series(root))
     yield from _table(series, locator)
 
 
 def _words(element: Any) -> str:
     """Return a title's text, typed or taken from a cell."""
-    return one_line(" ".join(part.text or "" for part in descendants(element, "t", "v")))
+    typed = ("".join(t.text or "" for t in descendants(p, "t")) for p in descendants(element, "p"))
+    return one_line(" ".join([*typed, *(v.text or "" for v in descendants(element, "v"))]))
 
 
 def _series(chart: Any) -> Iterator[_Series]:

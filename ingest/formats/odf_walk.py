@@ -48,6 +48,7 @@ class Walk:
         self._styles = styles
         self._has_pages = has_pages
         self._page = 1
+        self._fresh = True  # nothing was read since the last page break
         self._headings = Headings()
         self._outline = Counter(styles.outline)
         self._lists: dict[str, Counter] = {}
@@ -101,15 +102,23 @@ class Walk:
         return replace(self.place, heading=heading, page=self._page, page_estimated=True)
 
     def _break(self) -> None:
+        """Count a page break where the program's layout had one."""
         self._page += 1
+        self._fresh = True
+
+    def _hard_break(self) -> None:
+        """Count a break that the author wants; one before anything was read is the document's own beginning."""
+        self._page += not self._fresh
+        self._fresh = True
 
     def _paragraph(self, block: Any, label: str | None = None) -> Iterator[Unit]:
         style = value(block, "style-name")
         if self._breaks_before(style) and not self._n_tables:
-            self._break()
+            self._hard_break()
         page = self._page
         words = words_of(block, self._styles, self.n_shades > 0, self._break)
         if words.text:
+            self._fresh = False
             unit = self._styled(block, words.text, label)
             yield replace(unit, locator=replace(unit.locator, page=page)) if self._has_pages else unit
         if words.hidden:
