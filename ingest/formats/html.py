@@ -129,7 +129,7 @@ class _Walk:
             self._flush()
         self.shown.enter(node)
         if self._enter(node):
-            return [(False, node), *((True, child) for child in reversed(node.child_nodes))]
+            return [(False, node), *((True, child) for child in reversed(_children(node)))]
         self.shown.leave()
         return []
 
@@ -146,7 +146,7 @@ class _Walk:
         elif tag == "li":
             self.marks.append(self._mark())
         elif tag == "table" and _is_data(node):
-            for caption in (part for part in node.child_nodes if part.tag == "caption"):
+            for caption in (part for part in _children(node) if part.tag == "caption"):
                 self._say(_text(caption))
                 self._flush()
             self._rows(node)
@@ -230,6 +230,15 @@ class _Walk:
         self.found.append(_Found(unit, self.n_side > 0))
 
 
+def _children(node: Any) -> list[Any]:
+    """Return an element's children; the library's own list walks from the first for each (1,000 cost 3 s)."""
+    found, child = [], node.first_child
+    while child is not None:
+        found.append(child)
+        child = child.next
+    return found
+
+
 def _is_side(node: Any) -> bool:
     if node.tag in SIDE_TAGS or (node.getattr("role") or "") in SIDE_ROLES:
         return True
@@ -252,14 +261,14 @@ def _is_data(table: Any) -> bool:
 def _table_rows(table: Any) -> list[Any]:
     """Return the table's own rows, not those of tables in its cells."""
     rows = []
-    for part in table.child_nodes:
+    for part in _children(table):
         if part.tag in ("thead", "tbody", "tfoot"):
-            rows += [row for row in part.child_nodes if row.tag == "tr"]
+            rows += [row for row in _children(part) if row.tag == "tr"]
     return rows
 
 
 def _cells(row: Any) -> list[Any]:
-    return [cell for cell in row.child_nodes if cell.tag in ("td", "th")]
+    return [cell for cell in _children(row) if cell.tag in ("td", "th")]
 
 
 def _text(root: Any) -> str:
@@ -281,7 +290,7 @@ def _texts(root: Any, shown: Shown) -> tuple[str, str]:
         elif node.type == NodeType.ELEMENT and node.tag not in UNREAD:
             space = " " if node.tag in BLOCKS or node.tag == "br" else ""
             shown.enter(node)
-            stack += [None, space, *reversed(node.child_nodes), space]
+            stack += [None, space, *reversed(_children(node)), space]
     return "".join(seen), "".join(hidden)
 
 
