@@ -29,6 +29,7 @@ class BiffSheet:
 
     Attributes:
         formats: (row, column) → format, of percentages and amounts of money: what calamine's bare numbers lose.
+        hidden_columns: first and last of each run.
         notes: row, column, object and author of each comment.
         texts: object → its text: of comments, and of text boxes.
     """
@@ -39,7 +40,7 @@ class BiffSheet:
     right: int = 0
     formats: dict[tuple[int, int], NumberFormat] = field(default_factory=dict)
     hidden_rows: set[int] = field(default_factory=set)
-    hidden_columns: set[int] = field(default_factory=set)
+    hidden_columns: list[tuple[int, int]] = field(default_factory=list)
     notes: list[tuple[int, int, int, str]] = field(default_factory=list)
     texts: dict[int, str] = field(default_factory=dict)
 
@@ -120,7 +121,7 @@ class Biff:
         elif kind == COLUMNS:
             first, last, _, _, flags = struct.unpack_from("<5H", body)
             if flags & COLUMN_HIDDEN:
-                sheet.hidden_columns.update(range(first + 1, min(last, 255) + 2))
+                sheet.hidden_columns.append((first + 1, last + 1))
         elif self._version == BIFF8:
             self._take_text(kind, body, sheet)
 

@@ -9,22 +9,22 @@ from ingest.formats.odf import check_password
 from ingest.formats.package import Package
 from ingest.formats.reading import Reading, too_large
 from ingest.formats.sheet import MAX_COLUMN, MAX_ROW, Cells, Row, Sheet
-from ingest.formats.sheet_book import MAX_ROWS, Book
+from ingest.formats.sheet_book import Book
 from ingest.formats.sheet_numbers import Kind, NumberFormat, iso_text, number_text
 from ingest.formats.tidy import one_line
 from ingest.formats.xml_stream import stream
 from ingest.limits import ParseLimits
 
-SPACES = {
-    "office": "urn:oasis:names:tc:opendocument:xmlns:office:1.0",
-    "style": "urn:oasis:names:tc:opendocument:xmlns:style:1.0",
-    "table": "urn:oasis:names:tc:opendocument:xmlns:table:1.0",
-}
-STYLE = f"{{{SPACES['style']}}}style"
+OFFICE = "{urn:oasis:names:tc:opendocument:xmlns:office:1.0}"
+TABLES = "{urn:oasis:names:tc:opendocument:xmlns:table:1.0}"
+STYLE = "{urn:oasis:names:tc:opendocument:xmlns:style:1.0}style"
 TABLE, ROW, COLUMN, SHAPES, CELL, COVERED = (
-    f"{{{SPACES['table']}}}{name}"
+    TABLES + name
     for name in ("table", "table-row", "table-column", "shapes", "table-cell", "covered-table-cell")
 )
+ROWS_REPEATED, COLUMNS_REPEATED = TABLES + "number-rows-repeated", TABLES + "number-columns-repeated"
+ROWS_SPANNED, COLUMNS_SPANNED = TABLES + "number-rows-spanned", TABLES + "number-columns-spanned"
+VISIBILITY = TABLES + "visibility"
 BESIDE = ("annotation", "frame", "custom-shape", "rect", "ellipse", "line", "connector", "caption", "g")
 FORMATS = {
     "float": NumberFormat(),
@@ -45,7 +45,9 @@ def read(data: bytes, limits: ParseLimits) -> Reading:
     check_password(package)
     title = child(child(package.optional("meta.xml"), "meta"), "title")
     reader = _Reader()
-    for element in stream(package.read("content.xml"), "content.xml", tuple(reader.steps)):
+    for element in stream(
+        package.read("content.xml"), "content.xml", (STYLE, COLUMN, SHAPES, ROW, TABLE), (CELL, COVERED)
+    ):
         reader.steps[element.tag](element)
     return reader.book.reading(one_line(title.text or "") if title is not None else "")
 
@@ -64,7 +66,8 @@ class _Reader:
 
     def _begin_sheet(self) -> None:
         self._sheet = Sheet("")
-        self._rows: list[Row] = []
+        self.book.begin(self._sheet)
+        self._goes_on = not self.book.is_full
         self._n_rows = self._n_columns = 0
         self._begin_row()
 
@@ -78,49 +81,53 @@ class _Reader:
             self._unseen_styles.add(value(element, "name"))
 
     def _column(self, element: Any) -> None:
-        n, first = _repeated(element, "columns"), self._n_columns + 1
-        self._n_columns += n
-        if value(element, "visibility") in NOT_SEEN:
-            self._sheet.hidden_columns.update(range(first, min(first + n, MAX_COLUMN + 1)))
+        first = self._n_columns + 1
+        self._n_columns += _count(element, COLUMNS_REPEATED)
+        if element.get(VISIBILITY) in NOT_SEEN:
+            self._sheet.hide_columns(first, self._n_columns)
 
     def _shapes(self, element: Any) -> None:
         self._beside(element, None)
 
     def _cell(self, element: Any) -> None:
-        n, first = _repeated(element, "columns"), self._at + 1
-        self._at += n
-        text = _cell_text(element) if element.tag == CELL else ""
+        first = self._at + 1
+        self._at += _count(element, COLUMNS_REPEATED)
+        if len(element) == 0 or not self._goes_on:
+            return
         row = self._n_rows + 1
         self._beside(element, (row, first, row, first) if first <= MAX_COLUMN and row <= MAX_ROW else None)
+        text = _cell_text(element) if element.tag == CELL else ""
         if not text:
             return
         if self._at > MAX_COLUMN:
             raise too_large(f"a row has text in {self._at:,} columns, and a sheet has {MAX_COLUMN:,} at most")
         self._cells.update((column, text) for column in range(first, self._at + 1))
-        rows, columns = (
-            number(value(element, f"number-{side}-spanned")) or 1 for side in ("rows", "columns")
-        )
+        rows, columns = _count(element, ROWS_SPANNED), _count(element, COLUMNS_SPANNED)
         if rows > 1 or columns > 1:
             self._spans[first] = rows, columns
 
     def _row(self, element: Any) -> None:
-        n, first = _repeated(element, "rows"), self._n_rows + 1
-        self._n_rows += n
+        first = self._n_rows + 1
+        self._n_rows += _count(element, ROWS_REPEATED)
         if self._cells:
             if self._n_rows > MAX_ROW:
                 raise too_large(f"a sheet has text in {self._n_rows:,} rows, and {MAX_ROW:,} are the most")
-            self._sheet.n_rows = self._n_rows
-            hidden = value(element, "visibility") in NOT_SEEN
-            # One more than is read, so that the book sees that rows are left out.
-            last = min(self._n_rows, first + MAX_ROWS - len(self._rows))
-            self._rows.extend(Row(row, self._cells, hidden) for row in range(first, last + 1))
+            hidden = element.get(VISIBILITY) in NOT_SEEN
+            for row in range(first, self._n_rows + 1):
+                self._goes_on = self._goes_on and self.book.take(Row(row, self._cells, hidden))
+                if not self._goes_on:
+                    break
             for column, (rows, columns) in self._spans.items():
                 self._sheet.spans[first, column] = first + rows - 1, column + columns - 1
         self._begin_row()
 
     def _table(self, element: Any) -> None:
         self._name(element)
-        self.book.add(self._sheet, self._rows)
+        if self.book.is_full:
+            self.book.skip(self._sheet.name)
+        else:
+            self._sheet.n_rows = self._n_rows if self._n_rows < MAX_ROW else 0
+            self.book.finish()
         self._begin_sheet()
 
     def _name(self, table: Any) -> None:
@@ -142,22 +149,21 @@ class _Reader:
                 self._sheet.add_text(cells, text)
 
 
-def _repeated(element: Any, side: str) -> int:
-    return max(number(value(element, f"number-{side}-repeated")) or 1, 1)
+def _count(element: Any, attribute: str) -> int:
+    return max(number(element.get(attribute, "1")) or 1, 1)
 
 
 def _cell_text(cell: Any) -> str:
     """Return a cell's value: what is stored where it is a number or a date, as shown otherwise."""
-    kind, stored = value(cell, "value-type"), value(cell, "value")
-    if kind == "date":
-        return iso_text(value(cell, "date-value"))
-    if kind == "time":
-        return iso_text(value(cell, "time-value"))
+    kind, stored = cell.get(OFFICE + "value-type", ""), cell.get(OFFICE + "value", "")
+    if kind in ("date", "time"):
+        return iso_text(cell.get(f"{OFFICE}{kind}-value", ""))
     if kind in FORMATS and stored:
         form = FORMATS[kind]
-        symbol = value(cell, "currency") if form.kind is Kind.CURRENCY else ""
+        if form.kind is Kind.CURRENCY:
+            form = NumberFormat(form.kind, form.decimals, cell.get(OFFICE + "currency", ""))
         try:
-            return number_text(float(stored), NumberFormat(form.kind, form.decimals, symbol))
+            return number_text(float(stored), form)
         except ValueError:
             return one_line(stored)
     return one_line("\n".join(_paragraph(part) for part in children(cell, "p", "h", "list")))

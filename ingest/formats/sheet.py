@@ -48,6 +48,7 @@ class Sheet:
     n_rows: int = 0
     n_unsaved: int = 0
     asides: list[Unit] = field(default_factory=list)
+    _n_looked_at: int = 0
 
     def unit(
         self,
@@ -60,6 +61,12 @@ class Sheet:
         """Return a unit of this sheet; all of a hidden sheet is hidden."""
         place = Locator(sheet=self.name, cells=cells, heading=(heading,) if heading else ())
         return Unit(text, place, kind, flags=frozenset({HIDDEN} if hidden or self.hidden else ()))
+
+    def hide_columns(self, first: int, last: int) -> None:
+        """Mark columns; they come in ascending order, so a file that names them again and again costs nothing."""
+        first = max(first, self._n_looked_at + 1)
+        self._n_looked_at = max(self._n_looked_at, min(last, MAX_COLUMN))
+        self.hidden_columns.update(range(first, self._n_looked_at + 1))
 
     def add_comment(self, cells: Cells | None, author: str, text: str) -> None:
         """Keep a cell's comment (Excel: note) beside the cells."""

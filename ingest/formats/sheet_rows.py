@@ -10,6 +10,7 @@ from ingest.formats.table import SEPARATOR
 from ingest.unit import Unit, UnitKind
 
 MAX_TITLE = 100  # characters; what is longer is a paragraph
+MAX_FILLED = 500_000  # cells filled from merged ranges; real sheets stay far below
 MAX_GAP = 3  # rows from a header to its table
 MAX_ALIGNED = 50  # columns whose empty cells keep their place in a row without names
 
@@ -43,9 +44,14 @@ def _filled_down(rows: Iterable[Row], spans: Spans) -> Iterator[Row]:
         yield from rows
         return
     running: dict[int, tuple[int, str]] = {}  # column → last row, text
+    n_left = MAX_FILLED
     for row in rows:
+        if n_left <= 0:
+            yield row
+            continue
         running = {column: run for column, run in running.items() if run[0] >= row.number}
         added = {column: text for column, (_, text) in running.items() if column not in row.cells}
+        n_left -= len(running) + 1
         for column, text in row.cells.items():
             bottom, _ = spans.get((row.number, column), (row.number, column))
             if bottom > row.number:

@@ -101,9 +101,9 @@ def _read(data: bytes, facts: Sequence[BiffSheet]) -> Reading:
 def _read_sheet(book: Book, workbook: calamine.CalamineWorkbook, index: int, facts: BiffSheet) -> None:
     metadata = workbook.sheets_metadata[index]
     is_hidden = metadata.visible != calamine.SheetVisibleEnum.Visible
-    sheet = Sheet(one_line(metadata.name), is_hidden, facts.hidden_columns)
+    sheet = Sheet(one_line(metadata.name), is_hidden)
     if book.is_full:
-        book.add(sheet, ())
+        book.skip(sheet.name)
         return
     source = workbook.get_sheet_by_index(index)
     sheet.n_rows = source.total_height
@@ -111,6 +111,8 @@ def _read_sheet(book: Book, workbook: calamine.CalamineWorkbook, index: int, fac
         (top + 1, left + 1): (bottom + 1, right + 1)
         for (top, left), (bottom, right) in source.merged_cell_ranges or ()
     }
+    for first, last in facts.hidden_columns:
+        sheet.hide_columns(first, last)
     boxes = dict(facts.texts)
     for row, column, number, author in facts.notes:
         if text := boxes.pop(number, ""):

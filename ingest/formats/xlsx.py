@@ -99,14 +99,15 @@ class _Workbook:
         kind, path = self._relations.get(relation_id(element), ("", ""))
         if kind not in ("worksheet", "chartsheet", "dialogsheet"):
             return  # macro sheets hold no text for people
-        data = b"" if book.is_full else self._package.read(path)
+        if book.is_full:
+            book.skip(sheet.name)
+            return
+        data = self._package.read(path)
         add_asides(self._package, path, sheet, self._people)
         self._parts += files(self._package, self._package.relations(path).values(), self._limits)
         if kind == "worksheet":
             sheet.spans, sheet.n_rows = _spans(data), _n_rows(data)
-            book.add(sheet, _rows(data, path, sheet, self._values))
-        else:
-            book.add(sheet, ())
+        book.add(sheet, _rows(data, path, sheet, self._values) if kind == "worksheet" else ())
 
     def _part(self, kind: str) -> str:
         return next((path for found, path in self._relations.values() if found == kind), "")
@@ -136,30 +137,30 @@ def _rows(data: bytes, path: str, sheet: Sheet, values: _Values) -> Iterator[Row
     """Yield the rows that have text; columns that are hidden are put into the sheet on the way."""
     cells: dict[int, str] = {}
     row = column = 0
-    for element in stream(data, path, (*CELL, *ROW, *COLUMN)):
-        if element.tag in CELL:
+    for element in stream(data, path, (*ROW, *COLUMN), CELL):
+        tag = element.tag
+        if tag in CELL:
             column = column_number(element.get("r", "")) or column + 1
             text = _cell_text(element, sheet, values)
             if text and column <= MAX_COLUMN:
                 cells[column] = text
-        elif element.tag in ROW:
+        elif tag in ROW:
             row = number(element.get("r", "")) or row + 1
             if cells and row <= MAX_ROW:
                 yield Row(row, cells, element.get("hidden") in ("1", "true"))
             cells, column = {}, 0
         elif element.get("hidden") in ("1", "true"):
-            first, last = number(element.get("min", "")) or 1, number(element.get("max", "")) or 0
-            sheet.hidden_columns.update(range(max(first, 1), min(last, MAX_COLUMN) + 1))
+            sheet.hide_columns(number(element.get("min", "")) or 1, number(element.get("max", "")) or 0)
 
 
 def _cell_text(cell: Any, sheet: Sheet, values: _Values) -> str:
     kind = cell.get("t", "n")
     stored, has_formula = "", False
     for part in cell:
-        name = local(part)
-        if name == "v":
+        name = part.tag[-2:]  # no call for each of a million cells
+        if name == "}v":
             stored = part.text or ""
-        elif name == "f":
+        elif name == "}f":
             has_formula = True
         elif name == "is":
             return _rich(part)

@@ -14,10 +14,11 @@ from ingest.formats.reading import damaged
 DOCTYPE_PLACE = 64 * 1024  # bytes; a document type stands before the root
 
 
-def stream(data: bytes, name: str, tags: Sequence[str]) -> Iterator[Any]:
+def stream(data: bytes, name: str, tags: Sequence[str], inner: Sequence[str] = ()) -> Iterator[Any]:
     """Yield each element of these tags ("{namespace}name") when it ends; it is emptied before the next one comes.
 
     Args:
+        inner: further tags, of elements inside those: emptied at once, and taken away with what holds them.
         name: of the part, for the reason of a refusal.
     Raises:
         RefusedError: it is no XML, is nested over 256 deep, or has a document type.
@@ -27,7 +28,7 @@ def stream(data: bytes, name: str, tags: Sequence[str]) -> Iterator[Any]:
     events = etree.iterparse(
         io.BytesIO(data),
         events=("end",),
-        tag=tags,
+        tag=(*tags, *inner),
         resolve_entities=False,
         no_network=True,
         load_dtd=False,
@@ -39,6 +40,8 @@ def stream(data: bytes, name: str, tags: Sequence[str]) -> Iterator[Any]:
         for _, element in events:
             yield element
             element.clear()
+            if element.tag in inner:  # most elements: what is left of one is small
+                continue
             while element.getprevious() is not None:
                 del element.getparent()[0]
     except etree.XMLSyntaxError as error:
