@@ -39,8 +39,8 @@ from appliance.listen import bind
 from appliance.lock import only_daemon
 from appliance.settings import EngineSettings
 from ingest.dense import Dense
-from ingest.intake import IngestOptions
 from ingest.library import Library
+from ingest.options import IngestOptions
 from ingest.parser import Parser
 from ingest.pipeline import Ingest
 from ingest.vectors import RecordVectors

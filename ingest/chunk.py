@@ -68,7 +68,12 @@ class _Draft:
 
 
 def cut(units: Iterable[Unit], tokenizer: Tokenizer, max_tokens: int, title: str = "") -> list[Chunk]:
-    """Cut a document into chunks, in order.
+    """Cut a document into chunks, all at once; see `stream`."""
+    return list(stream(units, tokenizer, max_tokens, title))
+
+
+def stream(units: Iterable[Unit], tokenizer: Tokenizer, max_tokens: int, title: str = "") -> Iterator[Chunk]:
+    """Cut a document into chunks, in order, as they are asked for.
 
     A chunk keeps to one section and one page, unless the section is tiny or the pages are estimates; a heading stays
     with what follows it; rows stay whole and carry their table's header; nothing is left out.
@@ -79,7 +84,7 @@ def cut(units: Iterable[Unit], tokenizer: Tokenizer, max_tokens: int, title: str
     """
     if max_tokens < MIN_MAX_TOKENS:
         raise ValueError(f"max_tokens is {max_tokens}, must be {MIN_MAX_TOKENS} or more")
-    return list(_Cutter(tokenizer, max_tokens, title).chunks(units))
+    return _Cutter(tokenizer, max_tokens, title).chunks(units)
 
 
 class _Cutter:

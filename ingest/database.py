@@ -80,14 +80,17 @@ class Database:
                 connection.execute("ROLLBACK")
 
     @contextmanager
-    def write(self) -> Iterator[sqlite3.Connection]:
+    def write(self, durable: bool = True) -> Iterator[sqlite3.Connection]:
         """Lend the writing connection for one transaction: committed at the end, or nothing at all.
 
+        Args:
+            durable: survives a power cut from the moment it is committed; else from the next durable one on.
         Raises:
             DiskFullError: no room; nothing was changed.
             LibraryError: any other failure; nothing was changed.
         """
         with self._write_lock, self._mapped():
+            self._writer.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
             self._writer.execute("BEGIN IMMEDIATE")
             try:
                 yield self._writer
@@ -200,5 +203,10 @@ class Database:
         ):
             return LibraryError(
                 f"{self.path}: cannot be used ({error}): check that the folder exists and is writable"
+            )
+        if code == sqlite3.SQLITE_IOERR:  # EIO, but EDQUOT too: SQLite calls only ENOSPC a full disk
+            return LibraryError(
+                f"{self.path}: cannot be read or written ({error}): a quota may be used up, or the disk is failing; "
+                "ingest goes on by itself once it can"
             )
         return LibraryError(f"{self.path}: {error}")

@@ -1,147 +1,131 @@
-"""One file on its way into the record: parse, cut, embed, look again, commit. Knows no threads, no order."""
+"""The first stage: what waits and is still is read and cut; its chunks go into flight, to be embedded.
+
+One file after the other, on one thread. Embeds nothing, commits nothing.
+"""
 
 from __future__ import annotations
 
 import logging
-import threading
-import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from itertools import islice
 from pathlib import Path
-from typing import Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-
-from ingest.chunk import Chunk, cut
+from ingest.chunk import Chunk, stream
+from ingest.errors import ParserStoppedError
+from ingest.flight import Flight, Pending
 from ingest.folder import FileStat, look_at, sha256_of
-from ingest.record import READY, Record, Stage, Version
+from ingest.gate import Gate, StoppedError
+from ingest.options import Embedder, IngestOptions, Parser
+from ingest.progress import Progress
+from ingest.record import Record, Stage, Version
+from ingest.stillness import Stillness
 from ingest.text_digest import digest_of
-from ingest.unit import Outcome, Parsed
+from ingest.unit import Outcome, Parsed, Unit
+from ingest.whole import Step, read_whole
 
 log = logging.getLogger(__name__)
 
-BUSY_POLL_S = 0.05
-BUSY_MAX_S = 30.0  # then one batch goes through: a box that answers all day must still read its new documents
-
-
-class Embedder(Protocol):
-    """What ingest needs of an embedding model. Thread-safe."""
-
-    @property
-    def fingerprint(self) -> str:
-        """Name that changes whenever the vectors would."""
-
-    @property
-    def n_dims(self) -> int:
-        """Length of a vector."""
-
-    @property
-    def max_tokens(self) -> int:
-        """Usable tokens of a text, special tokens not counted."""
-
-    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return (n, n_dims) vectors, L2-normalised."""
-
-    def count_tokens(self, text: str) -> int:
-        """Return the number of tokens, special tokens not counted."""
-
-    def token_spans(self, text: str) -> list[tuple[int, int]]:
-        """Return the character span of each token."""
-
-
-class Parser(Protocol):
-    """What ingest needs of the parse server's client."""
-
-    def start(self) -> None:
-        """Get ready to parse."""
-
-    def stop(self) -> None:
-        """End; a `parse` under way raises ParserStoppedError."""
-
-    def parse(self, path: Path) -> Parsed:
-        """Read one file; whatever the file does is an outcome."""
-
-
-@dataclass(frozen=True, slots=True)
-class IngestOptions:
-    """How ingest goes about its work; see `ingest.*` and `embed.batch` of the settings.
-
-    Attributes:
-        chunk_tokens: longest chunk, never above the embedder's window.
-        retry_s: after a full disk, and while the folder is missing.
-        max_delete_share: of all documents; more that are missing at once are kept until someone confirms.
-    """
-
-    settle_ms: int = 500
-    sweep_every_s: float = 300.0
-    chunk_tokens: int = 200
-    embed_batch: int = 8
-    retry_s: float = 30.0
-    max_delete_share: float = 0.25
-
-
-class StoppedError(Exception):
-    """Ingest was told to stop; the file goes on waiting."""
+BLOCK = 32  # chunks that go into flight together
+NOTHING_KNOWN = Version(FileStat(0, 0, 0, 0, 0, 0), "", "")
 
 
 class Intake:
-    """Takes files in, one at a time.
+    """Reads what waits.
 
     Args:
-        busy: tells whether someone's answer is being made.
+        hand_over: takes documents that need no embedding, or no more of it.
         on_change: called after each change of a document's state.
-        stopping: set when the work must end soon.
     """
 
     def __init__(
         self, *, record: Record, parser: Parser, embedder: Embedder, folder: Path, options: IngestOptions,
-        busy: Callable[[], bool], on_change: Callable[[], None], stopping: threading.Event,
+        gate: Gate, flight: Flight, progress: Progress, hand_over: Callable[[Pending], None],
+        on_change: Callable[[], None],
     ) -> None:  # fmt: skip
         self._record = record
         self._parser = parser
         self._embedder = embedder
         self._folder = folder
         self._options = options
-        self._busy = busy
+        self._gate = gate
+        self._flight = flight
+        self._progress = progress
+        self._hand_over = hand_over
         self._on_change = on_change
-        self._stopping = stopping
+        self._stillness = Stillness(folder, options.settle_ms / 1000)
+        self._recovered = False
 
-    def take(self, id: int, path: str) -> None:
-        """Bring a waiting document to its final state, or back to the queue when its file moved under us.
+    def turn(self) -> float:
+        """Read everything that waits and is still; return the seconds until the next may be.
 
         Raises:
-            StoppedError, ParserStoppedError: interrupted; the document is as the record shows it.
-            LibraryError, OSError: the record or the disk failed; likewise.
+            StoppedError: ingest is to stop.
         """
-        status = look_at(self._folder / path)
+        if not self._recovered:
+            self._gate.insist(
+                self._record.recover
+            )  # here, where a full disk is waited for, and not at the start
+            self._recovered = True
+        soonest = self._options.sweep_every_s
+        for id, _ in self._gate.insist(self._record.waiting):
+            self._gate.wait(0)
+            path = self._gate.insist(lambda id=id: self._record.waiting_path(id))  # type: ignore[misc]
+            left_s = self._stillness.left_s(path) if path is not None else None
+            if path is None or left_s is None:
+                continue  # removed since, or done; or the sweep will find out where it went
+            if left_s > 0:
+                soonest = min(soonest, max(left_s, 0.01))
+            else:
+                self._take(id, path)
+        return soonest
+
+    def _take(self, id: int, path: str) -> None:
+        document = Pending(id, path, NOTHING_KNOWN)
+        self._progress.read(path)
+        try:
+            self._read(document)
+        except (StoppedError, ParserStoppedError):
+            # Not begun, as far as the record is concerned: being stopped is no failed attempt.
+            self._record.advance(id, Stage.WAITING)
+            raise StoppedError from None
+        except Exception as error:
+            log.exception("ingest failed on %r", path)
+            self._flight.fail(document, error)
+            self._close(document)
+        finally:
+            self._progress.read("")
+
+    def _read(self, document: Pending) -> None:
+        self._gate.checkpoint()
+        status = look_at(self._folder / document.path)
         if status is None:
-            return  # the sweep will find out where it went
-        before = FileStat.of(status)
-        self._yield_to_people()
-        self._advance(id, Stage.PARSING)
-        version = self._version(id, path, before)
-        after = self._look_again(id, version)
-        if after is None or not self._record.finish(id, replace(version, stat=after)):
-            self._advance(id, Stage.WAITING)
-        self._on_change()
+            return  # gone since
+        self._advance(document.id, Stage.PARSING)
+        parsed = self._parsed(document)
+        document.version = self._version(document.path, FileStat.of(status), parsed)
+        self._flight.board(document)
+        if parsed.outcome is Outcome.OK:
+            self._advance(document.id, Stage.EMBEDDING)
+            self._send(document, parsed)
+            if not document.chunks:
+                nothing = "there is no text in this file"
+                document.version = replace(document.version, state=Outcome.EMPTY.value, reason=nothing)
+        self._gate.wait(0)
+        self._close(document)
 
-    def blame(self, id: int, path: str, error: Exception) -> None:
-        """Give a document up because of a failure of ours; it is read again when it changes."""
-        status = look_at(self._folder / path)
-        if status is not None:
-            reason = f"the appliance failed on this file ({type(error).__name__}: {error}); its log says more"
-            self._record.finish(id, Version(FileStat.of(status), "", Outcome.CRASHED.value, reason))
-        self._on_change()
+    def _parsed(self, document: Pending) -> Parsed:
+        def step(step: Step) -> None:
+            self._gate.checkpoint()
+            if step.page is not None:
+                self._progress.page(step.n_done, step.n_steps - 1)  # the file itself was the first step
 
-    def release(self, id: int) -> None:
-        """Put an interrupted document back into the queue."""
-        self._advance(id, Stage.WAITING)
+        shelf = _Shelf(self._record, self._gate, document.id)
+        return read_whole(self._parser, self._folder / document.path, shelf, step)
 
-    def _version(self, id: int, path: str, before: FileStat) -> Version:
-        parsed = self._parser.parse(self._folder / path)
-        version = Version(
-            stat=before,
+    def _version(self, path: str, stat: FileStat, parsed: Parsed) -> Version:
+        return Version(
+            stat=stat,
             sha256=parsed.sha256 or self._hash(path, parsed.outcome),
             state=parsed.outcome.value,
             reason=parsed.reason,
@@ -150,54 +134,33 @@ class Intake:
             n_pages=parsed.n_pages,
             notes=parsed.notes,
         )
-        if parsed.outcome is not Outcome.OK:
-            return version
-        chunks = self._cut(parsed)
-        if not chunks:
-            return replace(version, state=Outcome.EMPTY.value, reason="there is no text in this file")
-        self._advance(id, Stage.EMBEDDING)
-        return replace(version, state=READY, chunks=chunks, vectors=self._embed(version.sha256, chunks))
 
-    def _cut(self, parsed: Parsed) -> list[Chunk]:
+    def _send(self, document: Pending, parsed: Parsed) -> None:
+        """Cut what was read, and put what was not embedded before in front of the embedder, as it is cut."""
         max_tokens = min(self._options.chunk_tokens, self._embedder.max_tokens)
-        return cut(parsed.units, self._embedder, max_tokens, parsed.title)
+        chunks = stream(parsed.units, self._embedder, max_tokens, parsed.title)
+        sha256 = document.version.sha256
+        if self._gate.insist(lambda: self._record.has_twin(sha256)):
+            chunks = self._with_twin(document, list(chunks))
+        while block := list(islice(chunks, BLOCK)):
+            digests = [digest_of(chunk.embed_text) for chunk in block]
+            known = self._gate.insist(lambda digests=digests: self._record.known_vectors(digests))  # type: ignore[misc]
+            self._flight.add(document, block, known)
+            self._gate.wait(0)
 
-    def _embed(self, sha256: str, chunks: Sequence[Chunk]) -> NDArray[np.float32]:
-        """Embed what was not embedded before, in batches of texts of like length."""
-        twin = self._record.vectors_of_twin(sha256, [chunk.text for chunk in chunks])
+    def _with_twin(self, document: Pending, chunks: Sequence[Chunk]) -> Iterator[Chunk]:
+        """Yield the chunks; where the same bytes were embedded under another name, with their vectors in place."""
+        texts = [chunk.text for chunk in chunks]
+        twin = self._gate.insist(lambda: self._record.vectors_of_twin(document.version.sha256, texts))
         if twin is not None:
-            return twin
-        texts = {digest_of(chunk.embed_text): chunk.embed_text for chunk in chunks}
-        vectors = self._record.known_vectors(list(texts))
-        left = sorted(
-            (digest for digest in texts if digest not in vectors), key=lambda digest: len(texts[digest])
-        )
-        for start in range(0, len(left), self._options.embed_batch):
-            self._yield_to_people()
-            batch = left[start : start + self._options.embed_batch]
-            vectors.update(zip(batch, self._embedder.embed([texts[digest] for digest in batch]), strict=True))
-        return np.stack([vectors[digest_of(chunk.embed_text)] for chunk in chunks])
+            document.vectors.update(zip((digest_of(c.embed_text) for c in chunks), twin, strict=True))
+        yield from chunks
 
-    def _yield_to_people(self) -> None:
-        began = time.monotonic()
-        while self._busy() and time.monotonic() - began < BUSY_MAX_S:
-            if self._stopping.wait(BUSY_POLL_S):
-                break
-        if self._stopping.is_set():
-            raise StoppedError
+    def _close(self, document: Pending) -> None:
+        if self._flight.close(document):
+            self._hand_over(document)
 
-    def _look_again(self, id: int, version: Version) -> FileStat | None:
-        """Return how the file looks now, or None when it is not what was read; it may have been renamed."""
-        path = self._record.path_of(id)
-        status = look_at(self._folder / path) if path is not None else None
-        if path is None or status is None or not FileStat.of(status).same_version(version.stat):
-            return None
-        # Size and time can lie: a writer may work through a memory map, or set the time back.
-        if version.sha256 and self._hash(path) != version.sha256:
-            return None
-        return FileStat.of(status)
-
-    def _hash(self, path: str, outcome: Outcome = Outcome.OK) -> str:
+    def _hash(self, path: str, outcome: Outcome) -> str:
         if outcome is Outcome.TOO_LARGE:
             return ""  # refused unread; reading all of it for the hash would be the same work
         try:
@@ -206,5 +169,21 @@ class Intake:
             return ""
 
     def _advance(self, id: int, stage: Stage) -> None:
-        self._record.advance(id, stage)
+        self._gate.insist(lambda: self._record.advance(id, stage))
         self._on_change()
+
+
+class _Shelf:
+    """Keeps the pages of one document in the record; each one shows that reading it is not what stops the daemon."""
+
+    def __init__(self, record: Record, gate: Gate, id: int) -> None:
+        self._record = record
+        self._gate = gate
+        self._id = id
+
+    def page_text(self, sha256: str, part: str, page: int) -> Sequence[Unit] | None:
+        return self._gate.insist(lambda: self._record.page_text(sha256, part, page))
+
+    def keep_page_text(self, sha256: str, part: str, page: int, units: Sequence[Unit]) -> None:
+        self._gate.insist(lambda: self._record.keep_page_text(sha256, part, page, units))
+        self._gate.insist(lambda: self._record.moves_on(self._id))

@@ -1,39 +1,43 @@
-"""Ingest: the folder is swept, what is new is read, one file at a time, and record and index are kept right.
+"""Ingest: the folder is swept, what is new is read, embedded and committed, and record and index are kept right.
 
-Two threads. The sweeper compares folder and record, on every hint and every few minutes, so that a deletion
-counts at once while a long document is being embedded. The worker takes in what waits, at low priority. A stop at any
-moment loses nothing: the queue is in the record.
+Four threads. The sweeper compares folder and record, on every hint and every few minutes, so that a deletion
+counts at once while a long document is being embedded. Reading, embedding and committing overlap, at the lowest
+priority, and hand documents on in bounded numbers. A stop at any moment loses nothing: the queue is in the record.
 """
 
 from __future__ import annotations
 
-import errno
 import logging
 import os
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from ingest.dense import Dense
-from ingest.errors import LibraryError, ParserStoppedError
-from ingest.folder import is_being_written, look_at
-from ingest.intake import Embedder, IngestOptions, Intake, Parser, StoppedError
+from ingest.embedding import Embedding
+from ingest.errors import LibraryError
+from ingest.flight import Flight
+from ingest.gate import Gate, StoppedError
+from ingest.intake import Intake
+from ingest.landing import Landing
 from ingest.library import Library
+from ingest.options import Embedder, IngestOptions, Parser
+from ingest.progress import Progress
 from ingest.record import Record
-from ingest.sweeper import Sweeper
+from ingest.sweeper import Plan, Sweeper
 from ingest.watch import Watch
 
 log = logging.getLogger(__name__)
 
 # Raised when what the parsers find in a file changes: files that failed are read again then.
-PARSER_VERSION = 1
+PARSER_VERSION = 2
 WORKER_NICE = 19  # everything else goes first
-SWEEPER_NICE = 10  # before the worker: deletions count at once
+SWEEPER_NICE = 10  # before the workers: deletions count at once
 HINTS_S = 0.1  # hints come in bursts; what follows within this time is one sweep
-MAX_OPEN_S = 60.0  # a file that stays open for writing but still (a log) is read after so long
-NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
+PAUSED = "paused"  # key of the record's meta table
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,56 +49,79 @@ class IngestState:
         n_waiting: documents that are not in a final state.
         watching: "inotify", or why it is polling.
         problem: why ingest stands still; empty when it does not.
+        step: where it is in the current document ("page 4 of 20", "312 of 800 chunks"); empty when that is short.
+        paused: somebody paused it.
+        pages_per_min: of late; a file without pages counts as one.
+        files_per_min: of late.
+        eta_s: seconds until nothing waits any more; None while nobody can tell.
+        n_refused: names in the folder that are never read; `plan` says which, and why.
+        n_ignored: files and folders that rules leave out; of a folder, only itself.
     """
 
     current: str
     n_waiting: int
     watching: str
     problem: str
+    step: str = ""
+    paused: bool = False
+    pages_per_min: float = 0.0
+    files_per_min: float = 0.0
+    eta_s: float | None = None
+    n_refused: int = 0
+    n_ignored: int = 0
 
 
 class Ingest:
     """Keeps the record equal to a folder.
 
     Args:
-        dense: follows after each commit.
-        busy: tells whether someone's answer is being made; embedding pauses meanwhile.
-        on_change: called after each change of a document's state or of ingest's own, from either thread.
+        dense: follows the commits.
+        busy: tells whether someone's answer is being made; reading and embedding pause meanwhile.
+        on_change: called after each change of a document's state or of ingest's own, from any of its threads.
     """
 
     def __init__(
         self, *, library: Library, dense: Dense, parser: Parser, embedder: Embedder, folder: Path,
         options: IngestOptions, busy: Callable[[], bool], on_change: Callable[[], None],
     ) -> None:  # fmt: skip
+        self._database = library.database
         self._record = Record(library.database, embedder.fingerprint, embedder.n_dims, PARSER_VERSION)
         self._dense = dense
         self._parser = parser
-        self._folder = folder
         self._options = options
         self._on_change = on_change
-        self._stopping = threading.Event()
         self._hint = threading.Event()
         self._work = threading.Event()
         self._watch = Watch(folder, self._hint.set)
         self._sweeper = Sweeper(self._record, folder, options.settle_ms / 1000, options.max_delete_share)
-        self._intake = Intake(
-            record=self._record, parser=parser, embedder=embedder, folder=folder, options=options, busy=busy,
-            on_change=on_change, stopping=self._stopping,
+        self._gate = Gate(busy, options.retry_s, on_change)
+        self._flight = Flight()
+        self._progress = Progress(on_change)
+        self._landing = Landing(
+            record=self._record, dense=dense, folder=folder, gate=self._gate, flight=self._flight,
+            progress=self._progress, on_change=on_change, on_return=self._work.set,
         )  # fmt: skip
-        self._current = ""
-        self._recovered = False
-        self._interrupted: set[int] = set()
-        self._problems: dict[str, str] = {}  # by thread
+        self._embedding = Embedding(
+            embedder=embedder, flight=self._flight, gate=self._gate, progress=self._progress,
+            max_texts=options.embed_batch, hand_over=self._landing.put,
+        )  # fmt: skip
+        self._intake = Intake(
+            record=self._record, parser=parser, embedder=embedder, folder=folder, options=options, gate=self._gate,
+            flight=self._flight, progress=self._progress, hand_over=self._landing.put, on_change=on_change,
+        )  # fmt: skip
         self._threads = [
-            threading.Thread(target=self._run, args=args, name=name, daemon=True)
+            threading.Thread(target=self._run, args=args, name=f"ingest-{name}", daemon=True)
             for name, args in (
-                ("ingest-sweeper", (self._sweep_turn, SWEEPER_NICE, self._hint)),
-                ("ingest-worker", (self._work_turn, WORKER_NICE, self._work)),
+                ("sweeper", (self._sweep_turn, SWEEPER_NICE, self._hint)),
+                ("reader", (self._intake.turn, WORKER_NICE, self._work)),
+                ("embedder", (self._embedding.turn, WORKER_NICE, threading.Event())),
+                ("committer", (self._landing.turn, WORKER_NICE, threading.Event())),
             )
         ]
 
     def start(self) -> None:
-        """Begin; what the last stop interrupted goes on."""
+        """Begin; what the last stop interrupted goes on, and a pause goes on too."""
+        self._gate.paused = self._database.meta(PAUSED) == "1"
         self._parser.start()
         self._watch.start()
         for thread in self._threads:
@@ -102,59 +129,110 @@ class Ingest:
 
     def stop(self) -> None:
         """End within one embedding batch; what was being done waits for the next start."""
-        self._stopping.set()
+        self._gate.stop()
+        self._flight.stop()
         self.wake()
         self._work.set()
         self._parser.stop()
         for thread in self._threads:
             if thread.ident is not None:
                 thread.join()
+        with suppress(LibraryError):  # a full disk; the next start does it
+            self._record.release()
         self._watch.stop()
 
     def wake(self) -> None:
         """Sweep now."""
         self._hint.set()
 
+    def pause(self) -> None:
+        """Read and embed nothing more until `resume`, restarts included; the folder is still swept.
+
+        Raises:
+            LibraryError: it cannot be written down; nothing was changed.
+        """
+        self._pause(True)
+
+    def resume(self) -> None:
+        """Go on.
+
+        Raises:
+            LibraryError: it cannot be written down; nothing was changed.
+        """
+        self._pause(False)
+
+    def retry(self, paths: Iterable[str] | None = None) -> int:
+        """Read documents that failed again, all or those of some paths; return how many there are.
+
+        Raises:
+            LibraryError: the record cannot be written.
+        """
+        n_queued = self._record.retry(paths)
+        self._work.set()
+        self._on_change()
+        return n_queued
+
     def confirm_deletes(self) -> None:
         """Remove the documents that are held: their files were deleted on purpose."""
         self._sweeper.confirm()
         self.wake()
 
+    def plan(self) -> Plan:
+        """Return what a sweep would do now, without doing it.
+
+        Raises:
+            LibraryError: the record cannot be read.
+        """
+        return self._sweeper.plan()
+
     def status(self) -> IngestState:
         """Return what is being done now. Reads the record."""
-        problems = [*self._problems.values(), self._sweeper.problem]
-        problem = next((problem for problem in problems if problem), "")
-        return IngestState(self._current, self._record.n_queued(), self._watch.how, problem)
+        n_waiting, progress = self._record.n_queued(), self._progress
+        if n_waiting == 0:
+            progress.idle()
+        current, step = self._current()
+        return IngestState(
+            current=current, step=step, n_waiting=n_waiting, watching=self._watch.how,
+            problem=self._gate.problem or self._sweeper.problem, paused=self._gate.paused,
+            pages_per_min=progress.pages_per_min(), files_per_min=progress.files_per_min(),
+            eta_s=None if self._gate.paused else progress.eta_s(n_waiting),
+            n_refused=len(self._sweeper.refused), n_ignored=self._sweeper.n_ignored,
+        )  # fmt: skip
+
+    def _current(self) -> tuple[str, str]:
+        """Return the path that is worked on and where in it: what is read slowly, else what is embedded, else read."""
+        reading, step = self._progress.reading, self._progress.step
+        document = self._flight.oldest()
+        if step or document is None:
+            return reading, step
+        n_chunks, n_missing = len(document.chunks), document.n_missing
+        return document.path, f"{n_chunks - n_missing} of {n_chunks} chunks" if n_missing else ""
+
+    def _pause(self, paused: bool) -> None:
+        self._database.set_meta(PAUSED, "1" if paused else "0")
+        self._gate.paused = paused
+        self._on_change()
 
     def _run(self, turn: Callable[[], float], nice: int, wake: threading.Event) -> None:
         os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), nice)
-        while not self._stopping.is_set():
-            wake.clear()
-            delay = self._guarded(turn)
-            if not self._stopping.is_set():  # a wake that `stop` gave before `clear` is lost, its flag is not
-                wake.wait(delay)
+        with suppress(StoppedError):
+            while not self._gate.stopping:
+                wake.clear()
+                delay = self._guarded(turn)
+                if not self._gate.stopping:  # a wake that `stop` gave before `clear` is lost, its flag is not
+                    wake.wait(delay)
 
     def _guarded(self, turn: Callable[[], float]) -> float:
         """Run one turn; return the seconds until the next one."""
         try:
-            delay = turn()
-        except (LibraryError, OSError) as error:
-            # The record or the disk failed, not a file: everything waits, nothing is lost.
-            log.warning("ingest pauses: %s", error)
-            self._set_problem(f"the disk is full: {error}" if _is_full(error) else str(error))
-            return self._options.retry_s
+            return self._gate.insist(turn)
+        except StoppedError:
+            raise
         except Exception:
             log.exception("ingest failed; it tries again in %.0f s", self._options.retry_s)
-            self._set_problem("ingest failed; its log says why")
-            return self._options.retry_s
-        self._set_problem("")
-        return delay
-
-    def _set_problem(self, problem: str) -> None:
-        thread = threading.current_thread().name
-        if problem != self._problems.get(thread, ""):
-            self._problems[thread] = problem
-            self._on_change()
+            self._gate.report("ingest failed; its log says why")
+            self._gate.wait(self._options.retry_s)
+            return 0.0
 
     # --- the sweeper's thread ---
 
@@ -171,76 +249,7 @@ class Ingest:
             self._on_change()
         # A burst of hints is one sweep; and a folder so big that sweeping takes long is not swept all the
         # time.
-        self._stopping.wait(max(HINTS_S, 4 * (time.monotonic() - began)))
+        self._gate.wait(max(HINTS_S, 4 * (time.monotonic() - began)))
         retry_s = self._options.retry_s if self._sweeper.problem else None
         delays = (swept.again_s, self._watch.poll_s, retry_s, self._options.sweep_every_s)
         return min(delay for delay in delays if delay is not None)
-
-    # --- the worker's thread ---
-
-    def _work_turn(self) -> float:
-        """Take in everything that waits and is still; return the seconds until the next may be."""
-        if not self._recovered:
-            self._record.recover()  # here, where a full disk is waited for, and not in `start`
-            self._recovered = True
-        for id in list(self._interrupted):
-            self._intake.release(id)
-            self._interrupted.discard(id)
-        soonest = self._options.sweep_every_s
-        for id, _ in self._record.waiting():
-            if self._stopping.is_set():
-                break
-            path = self._record.waiting_path(id)
-            if path is None:
-                continue  # removed since, or done
-            left = self._unsettled_s(path)
-            if left > 0:
-                soonest = min(soonest, left)
-            elif not self._take(id, path):
-                soonest = min(soonest, max(self._options.settle_ms / 1000, HINTS_S))
-        return soonest
-
-    def _take(self, id: int, path: str) -> bool:
-        """Take one file in; tell whether it is finished."""
-        self._current = path
-        try:
-            self._intake.take(id, path)
-        except (StoppedError, ParserStoppedError):
-            self._intake.release(id)
-        except LibraryError:
-            self._interrupted.add(id)
-            raise
-        except Exception as error:
-            self._interrupted.add(id)
-            if _is_full(error):
-                raise
-            log.exception("ingest failed on %r", path)
-            self._intake.blame(id, path, error)
-            self._interrupted.discard(id)
-        finally:
-            self._current = ""
-        self._set_problem("")
-        self._dense.follow()
-        return self._record.waiting_path(id) is None
-
-    def _unsettled_s(self, path: str) -> float:
-        """Return how long to wait until the file may be read: it must be closed, and have been still."""
-        file, settle_s = self._folder / path, self._options.settle_ms / 1000
-        status = look_at(file)
-        if status is None:
-            return self._options.sweep_every_s
-        still_s = time.time() - status.st_ctime  # unlike mtime, no program can set it
-        if still_s < 0:
-            # The clock went back, or a file server's is ahead: watch the file instead.
-            self._stopping.wait(settle_s)
-            again = look_at(file)
-            still_s = settle_s if again and again.st_ctime_ns == status.st_ctime_ns else 0.0
-        if still_s < settle_s:
-            return max(settle_s - still_s, 0.01)
-        if still_s < MAX_OPEN_S and is_being_written(file):
-            return max(settle_s, HINTS_S)
-        return 0.0
-
-
-def _is_full(error: Exception) -> bool:
-    return isinstance(error, OSError) and error.errno in NO_SPACE

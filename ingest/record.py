@@ -20,6 +20,7 @@ from ingest.chunk import Chunk
 from ingest.database import Database
 from ingest.folder import FileStat
 from ingest.page_texts import PageTexts
+from ingest.rows import folder_of, move_documents, replace_folders, set_stat, stat_columns, storable
 from ingest.sweep import Changes, Entry
 from ingest.text_digest import digest_of
 from ingest.unit import Unit
@@ -139,12 +140,36 @@ class Record:
     def advance(self, id: int, stage: Stage) -> None:
         """Show what is being done with a document."""
         attempts = "n_attempts + 1" if stage is Stage.PARSING else "0"
-        with self._database.write() as connection:
+        # Not durable: after a power cut the document waits again anyway, and this would be a disk flush a stage.
+        with self._database.write(durable=False) as connection:
             connection.execute(
                 f"UPDATE documents SET state = ?, reason = '', n_attempts = {attempts}, updated_s = ? "
                 "WHERE id = ?",
                 (stage.value, time.time(), id),
             )
+
+    def moves_on(self, id: int) -> None:
+        """Note that the reading of a document has got further: it is not what stops the daemon."""
+        with self._database.write(durable=False) as connection:
+            connection.execute("UPDATE documents SET n_attempts = 1 WHERE id = ?", (id,))
+
+    def release(self) -> None:
+        """Put everything that is worked on back into the queue; for a stop in good order."""
+        with self._database.write(durable=False) as connection:
+            connection.execute(
+                "UPDATE documents SET state = 'waiting', n_attempts = 0 WHERE state IN ('parsing', 'embedding')"
+            )
+
+    def retry(self, paths: Iterable[str] | None = None) -> int:
+        """Put documents that failed back into the queue, all or those of some paths; return how many there are."""
+        failed = f"state <> '{READY}' AND state NOT IN {_QUEUED}"
+        again = f"UPDATE documents SET state = 'waiting', reason = '', queued_s = ?, n_attempts = 0 WHERE {failed}"
+        now = time.time()
+        with self._database.write() as connection:
+            if paths is None:
+                return connection.execute(again, (now,)).rowcount
+            each = (connection.execute(f"{again} AND path = ?", (now, os.fsencode(path))) for path in paths)
+            return sum(done.rowcount for done in each)
 
     # --- the sweep ---
 
@@ -178,12 +203,12 @@ class Record:
         """Write down what a sweep found, except what is gone; new and changed documents wait to be read."""
         now = time.time()
         with self._database.write() as connection:
-            _replace_folders(connection, folders)
-            _move(connection, changes.moved)
+            replace_folders(connection, folders)
+            move_documents(connection, changes.moved)
             for path, stat in changes.refreshed.items():
-                _set_stat(connection, path, stat)
+                set_stat(connection, path, stat)
             for path, stat in changes.changed.items():
-                _set_stat(connection, path, stat)
+                set_stat(connection, path, stat)
                 connection.execute(
                     "UPDATE documents SET state = 'waiting', reason = '', queued_s = ?, updated_s = ?, "
                     "n_attempts = 0 WHERE path = ?",
@@ -193,7 +218,7 @@ class Record:
                 "INSERT INTO documents (path, folder, size, mtime_ns, inode, uid, gid, mode, state, added_s, "
                 "updated_s, queued_s) VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'waiting', ?, ?, ?)",
                 [
-                    (os.fsencode(path), _folder_of(path), *_columns(stat), now, now, now)
+                    (os.fsencode(path), folder_of(path), *stat_columns(stat), now, now, now)
                     for path, stat in sorted(changes.new.items())
                 ],
             )
@@ -220,8 +245,8 @@ class Record:
                 "sha256 = ?, state = ?, reason = ?, format = ?, title = ?, n_pages = ?, n_chunks = ?, notes = ?, "
                 "parser_version = ?, n_attempts = 0, updated_s = ? WHERE id = ? AND state IN ('parsing', 'embedding')",
                 (
-                    *_columns(stat), version.sha256, version.state, _clean(version.reason), version.format,
-                    _clean(version.title), version.n_pages, len(version.chunks),
+                    *stat_columns(stat), version.sha256, version.state, storable(version.reason), version.format,
+                    storable(version.title), version.n_pages, len(version.chunks),
                     json.dumps([*version.notes]), self._parser_version, time.time(), id,
                 ),
             )  # fmt: skip
@@ -262,6 +287,12 @@ class Record:
                     known[digest] = np.frombuffer(row[0], STORED_DTYPE).astype(np.float32)
         return known
 
+    def has_twin(self, sha256: str) -> bool:
+        """Tell whether a document of the same bytes may have vectors."""
+        with self._database.read() as connection:
+            query = "SELECT 1 FROM documents WHERE sha256 = ? AND n_chunks > 0 LIMIT 1"
+            return bool(sha256) and connection.execute(query, (sha256,)).fetchone() is not None
+
     def vectors_of_twin(self, sha256: str, texts: Sequence[str]) -> NDArray[np.float32] | None:
         """Return the vectors of a document of the same bytes, (n_texts, n_dims), where this parser read the same texts.
 
@@ -274,7 +305,7 @@ class Record:
                 "AND parser_version = ? LIMIT 1) ORDER BY c.ordinal",
                 (self._embedder, sha256, len(texts), self._parser_version),
             ).fetchall()
-        if not rows or [row["text"] for row in rows] != [_clean(text) for text in texts]:
+        if not rows or [row["text"] for row in rows] != [storable(text) for text in texts]:
             return None
         return np.stack([np.frombuffer(row["vector"], STORED_DTYPE).astype(np.float32) for row in rows])
 
@@ -282,12 +313,12 @@ class Record:
         vectors = version.vectors.astype(STORED_DTYPE)
         for ordinal, (chunk, vector) in enumerate(zip(version.chunks, vectors, strict=True)):
             heading = " › ".join(part for part in (version.title, *chunk.locator.heading) if part)
-            text = _clean(chunk.text)
+            text = storable(chunk.text)
             added = connection.execute(
                 "INSERT INTO chunks (document_id, ordinal, text, heading, locator, n_tokens, flags, digest, "
                 "text_digest) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 (
-                    id, ordinal, text, _clean(heading), json.dumps(chunk.locator.to_json()),
+                    id, ordinal, text, storable(heading), json.dumps(chunk.locator.to_json()),
                     chunk.n_tokens, json.dumps(sorted(chunk.flags)), digest_of(chunk.embed_text), digest_of(text),
                 ),
             )  # fmt: skip
@@ -302,45 +333,3 @@ def _drop_orphaned_pages(connection: sqlite3.Connection) -> None:
     connection.execute(
         f"DELETE FROM page_texts WHERE NOT EXISTS (SELECT 1 FROM documents WHERE state IN {_QUEUED})"
     )
-
-
-def _replace_folders(connection: sqlite3.Connection, folders: Mapping[str, FileStat]) -> None:
-    found = {(os.fsencode(path), s.uid, s.gid, s.mode) for path, s in folders.items()}
-    known = {tuple(row) for row in connection.execute("SELECT path, uid, gid, mode FROM folders")}
-    if found != known:
-        connection.execute("DELETE FROM folders")
-        connection.executemany("INSERT INTO folders (path, uid, gid, mode) VALUES (?, ?, ?, ?)", found)
-
-
-def _move(connection: sqlite3.Connection, moved: Mapping[tuple[str, str], FileStat]) -> None:
-    # Names may have been swapped: all leave their old one first, to a name that no file can have.
-    for old, _ in moved:
-        on_its_way = b"\0" + os.fsencode(old)
-        connection.execute("UPDATE documents SET path = ? WHERE path = ?", (on_its_way, os.fsencode(old)))
-    for (old, new), stat in moved.items():
-        connection.execute("DELETE FROM documents WHERE path = ?", (os.fsencode(new),))  # renamed over
-        connection.execute(
-            "UPDATE documents SET path = ?, folder = ? WHERE path = ?",
-            (os.fsencode(new), _folder_of(new), b"\0" + os.fsencode(old)),
-        )
-        _set_stat(connection, new, stat)
-
-
-def _set_stat(connection: sqlite3.Connection, path: str, stat: FileStat) -> None:
-    connection.execute(
-        "UPDATE documents SET size = ?, mtime_ns = ?, inode = ?, uid = ?, gid = ?, mode = ? WHERE path = ?",
-        (*_columns(stat), os.fsencode(path)),
-    )
-
-
-def _columns(stat: FileStat) -> tuple[int, ...]:
-    return (stat.size, stat.mtime_ns, stat.inode, stat.uid, stat.gid, stat.mode)
-
-
-def _folder_of(path: str) -> bytes:
-    return os.path.dirname(os.fsencode(path))
-
-
-def _clean(text: str) -> str:
-    """Return the text without lone surrogates, which SQLite cannot hold."""
-    return text.encode("utf-8", "replace").decode("utf-8")

@@ -7,9 +7,9 @@ import time
 from pathlib import Path
 
 from ingest.dense import Dense
-from ingest.intake import IngestOptions
 from ingest.library import Library
 from ingest.limits import ParseLimits
+from ingest.options import IngestOptions
 from ingest.parser import Parser
 from ingest.pipeline import Ingest
 from tests.ingest.hash_embedder import HashEmbedder

@@ -13,9 +13,9 @@ from pathlib import Path
 
 from ingest.access import Viewer
 from ingest.dense import Dense
-from ingest.intake import IngestOptions
 from ingest.library import Library
 from ingest.limits import ParseLimits
+from ingest.options import IngestOptions
 from ingest.parser import Parser
 from ingest.pipeline import Ingest
 from ingest.vector_log import VectorLog
