@@ -33,7 +33,8 @@ def files(package: Package, relations: Iterable[tuple[str, str]], limits: ParseL
         if _is_object(path):
             name = _ole_name(package, path, limits)
         if name and len(found) < MAX_FILES:
-            found.append(Part(path, (name,)))
+            # The key ends with the file's own name: its ending tells a CSV from other text.
+            found.append(Part(path if path.endswith(f"/{name}") else f"{path}/{name}", (name,)))
     return found
 
 
@@ -43,8 +44,10 @@ def extract(data: bytes, key: str, limits: ParseLimits) -> bytes:
     Raises:
         RefusedError: it is missing, broken or over a limit.
     """
-    inner = Package(data, limits).read(key)
-    if not _is_object(key) or not inner.startswith(OLE_MAGIC):
+    package = Package(data, limits)
+    path = key if package.has(key) else posixpath.dirname(key)
+    inner = package.read(path)
+    if not _is_object(path) or not inner.startswith(OLE_MAGIC):
         return inner
     ole = Ole(inner, limits)
     if ole.has(NATIVE):

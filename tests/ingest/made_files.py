@@ -98,13 +98,20 @@ def tbl(*rows: Sequence[str]) -> str:
     return "<w:tbl>" + "".join("<w:tr>" + "".join(row) + "</w:tr>" for row in cells) + "</w:tbl>"
 
 
-def docx(body: str, **parts: str) -> bytes:
-    """Return a Word document; `parts` are further parts by name, without the root's namespaces."""
+def docx(body: str, extra: Sequence[tuple[str, str, str | bytes]] = (), **parts: str) -> bytes:
+    """Return a Word document; `parts` are further parts by name, without the root's namespaces.
+
+    Args:
+        extra: (kind of relation, member under word/, its bytes as they are); their relations are x0, x1, …
+    """
     kinds = {"styles", "numbering", "footnotes", "endnotes", "comments", "header", "footer"}
     relations = "".join(
         f'<Relationship Id="r{name}" Type="{OFFICE}/{name}" Target="{name}.xml"/>'
         for name in parts
         if name in kinds
+    ) + "".join(
+        f'<Relationship Id="x{i}" Type="{OFFICE}/{kind}" Target="{target}"/>'
+        for i, (kind, target, _) in enumerate(extra)
     )
     return zip_of(
         {
@@ -119,6 +126,7 @@ def docx(body: str, **parts: str) -> bytes:
                 f"word/{name}.xml": f"<w:{name} {NAMESPACES}>{text}</w:{name}>"
                 for name, text in parts.items()
             },
+            **{f"word/{target}": data for _, target, data in extra},
         }
     )
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import struct
+
 import pytest
 
 from ingest.formats import docx as reader
+from ingest.formats import embedded
 from ingest.formats.reading import Reading, RefusedError
 from ingest.limits import ParseLimits
 from ingest.unit import HIDDEN, Outcome
 from tests.ingest.made_files import docx, p, tbl, zip_of
+from tests.ingest.made_ole import ole
 
 STYLES = """
 <w:style w:styleId="berschrift1"><w:name w:val="heading 1"/></w:style>
@@ -199,6 +203,93 @@ def test_headers_and_footers_come_last_and_once() -> None:
         "Version 3",
         "Confidential",
     ]
+
+
+def test_a_list_of_a_style_and_a_list_that_begins_elsewhere_are_counted() -> None:
+    styles = '<w:style w:styleId="H2"><w:name w:val="heading 2"/><w:pPr><w:numPr><w:numId w:val="5"/></w:numPr></w:pPr>'
+    linked = '<w:abstractNum w:abstractNumId="0"><w:lvl w:ilvl="0"><w:numFmt w:val="decimal"/><w:lvlText w:val="%1"/>'
+    linked += '</w:lvl><w:lvl w:ilvl="1"><w:numFmt w:val="upperRoman"/><w:pStyle w:val="H2"/><w:lvlText w:val="%1.%2"/>'
+    linked += '</w:lvl></w:abstractNum><w:num w:numId="5"><w:abstractNumId w:val="0"/></w:num>'
+    linked += '<w:num w:numId="6"><w:abstractNumId w:val="0"/><w:lvlOverride w:ilvl="0"><w:startOverride w:val="4"/>'
+    linked += "</w:lvlOverride></w:num>"
+    body = p("A", properties=number(0)) + p("B", "H2") + p("C", "H2") + p("D", properties=number(0, 6))
+    assert texts(body, styles=styles + "</w:style>", numbering=linked) == ["1 A", "1.I B", "1.II C", "4 D"]
+
+
+def test_ticks_symbols_choices_and_ruby_are_read_as_they_look() -> None:
+    box = '<w:fldChar><w:ffData><w:checkBox><w:default w:val="0"/>{}</w:checkBox></w:ffData></w:fldChar>'
+    choice = '<w:fldChar><w:ffData><w:ddList><w:result w:val="1"/><w:listEntry w:val="no"/><w:listEntry w:val="yes"/>'
+    ruby = "<w:ruby><w:rt><w:r><w:t>kan</w:t></w:r></w:rt><w:rubyBase><w:r><w:t>漢</w:t></w:r></w:rubyBase></w:ruby>"
+    sign = '<w:sym w:font="Wingdings" w:char="F0FC"/>'
+    body = (
+        f"{box.format('')}{box.format('<w:checked/>')}{choice}</w:ddList></w:ffData></w:fldChar>{sign}{ruby}"
+    )
+    assert texts(f"<w:p><w:r>{body}</w:r></w:p>") == ["\u2610\u2612yes\u2713漢"]
+
+
+def test_charts_and_smartart_follow_their_paragraph() -> None:
+    chart = '<c:chartSpace xmlns:c="c" xmlns:a="a"><c:chart><c:title><a:p><a:t>Beds</a:t></a:p></c:title>'
+    point = '<d:pt modelId="{}" type="{}"><d:t><a:p><a:t>{}</a:t></a:p></d:t></d:pt>'
+    data = (
+        f'<d:dataModel xmlns:d="d" xmlns:a="a">{point.format(0, "doc", "")}{point.format(1, "node", "Wash")}'
+    )
+    extra = (
+        ("chart", "c.xml", f"{chart}</c:chart></c:chartSpace>"),
+        ("diagramData", "d.xml", f"{data}</d:dataModel>"),
+    )
+    inside = '<c:chart xmlns:c="c" r:id="x0"/><d:relIds xmlns:d="d" r:dm="x1"/>'
+    body = f"<w:p><w:r><w:t>Before</w:t><w:drawing>{inside}</w:drawing></w:r></w:p>" + p("after")
+    found = reader.read(docx(body, extra), ParseLimits()).units
+    assert [unit.text for unit in found] == ["Before", "Chart: Beds", "Wash", "after"]
+
+
+def native(name: str, data: bytes) -> bytes:
+    """Return the stream in which Office packs any file: label, path, temporary path, bytes."""
+    path = f"C:\\Users\\ann\\{name}".encode("cp1252") + b"\0"
+    inside = (
+        struct.pack("<H", 2) + name.encode("cp1252") + b"\0" + path + struct.pack("<II", 3, len(path)) + path
+    )
+    inside += struct.pack("<I", len(data)) + data
+    return struct.pack("<I", len(inside)) + inside
+
+
+def test_embedded_files_are_parts_and_come_out_whole() -> None:
+    extra = (
+        ("package", "embeddings/Sheet1.xlsx", b"PK workbook"),
+        (
+            "oleObject",
+            "embeddings/oleObject1.bin",
+            ole({"\x01Ole10Native": native("plan.pdf", b"%PDF-1.7 plan")}),
+        ),
+        ("oleObject", "embeddings/oleObject2.bin", ole({"Equation Native": b"x"})),
+        ("oleObject", "embeddings/oleObject3.bin", ole({"CONTENTS": b"%PDF-1.4 other"})),
+        ("aFChunk", "chunk.docx", docx(p("from the chunk"))),
+    )
+    data = docx(p("x"), extra)
+    parts = reader.read(data, ParseLimits()).parts
+    assert [part.name for part in parts] == [
+        ("Sheet1.xlsx",),
+        ("plan.pdf",),
+        ("oleObject3.bin",),
+        ("chunk.docx",),
+    ]
+    assert parts[1].key == "word/embeddings/oleObject1.bin/plan.pdf"
+    found = [embedded.extract(data, part.key, ParseLimits()) for part in parts]
+    assert found[:2] == [b"PK workbook", b"%PDF-1.7 plan"]
+    assert found[2].startswith(b"%PDF-1.4 other")
+
+
+def test_a_web_page_taken_in_is_read_where_it_stands() -> None:
+    data = docx(p("a") + '<w:altChunk r:id="x0"/>' + p("c"), [("aFChunk", "b.html", "<p>b</p>")])
+    found = reader.read(data, ParseLimits())
+    assert [unit.text for unit in found.units] == ["a", "b", "c"]
+    assert not found.parts
+
+
+def test_a_broken_side_part_costs_only_itself() -> None:
+    found = read(p("x"), footnotes="<w:footnote>")
+    assert [unit.text for unit in found.units] == ["x"]
+    assert "word/footnotes.xml" in found.notes[0]
 
 
 @pytest.mark.parametrize(
