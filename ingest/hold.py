@@ -81,10 +81,11 @@ def hold(missing: Missing, max_share: float) -> Hold:
     behind = _behind_changed_mounts(missing)
     kept = {path for paths in behind.values() for path in paths}
     words = [_words_of_mount(place, len(paths), then, now) for place, paths in behind.items()]
+    lately = f" ({missing.n_removed} more were removed just before)" if missing.n_removed else ""
     if many := _too_many([path for path in missing.gone if path not in kept], missing, max_share):
         words.append(
-            f"{len(many)} of {len(missing.record)} documents are missing, {_where(many)}: they are kept. Put the "
-            f"files back, or mount their disk{CONFIRM}"
+            f"{len(many)} of {len(missing.record)} documents are missing, {_where(many)}{lately}: they are kept. "
+            f"Put the files back, or mount their disk{CONFIRM}"
         )
     kept.update(many)
     remembered = {place: what for place, what in now.items() if place not in behind}
@@ -138,7 +139,7 @@ def _words_of_mount(place: str, n: int, then: Mapping[str, str], now: Mapping[st
             f"{where} is on another disk ({now[place]}, before: {then[place]})",
             "Mount the right one",
         )
-    return printable(f"{what}: the {n} missing documents below it are kept. {cure}{CONFIRM}")
+    return printable(f"{what}: documents that are missing below it are kept ({n}). {cure}{CONFIRM}")
 
 
 def _where(paths: Iterable[str]) -> str:

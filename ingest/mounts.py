@@ -74,6 +74,8 @@ def parse(folder: Path, mountinfo: bytes) -> dict[str, Mount]:
         # What is mounted on a mount that is itself covered cannot be seen.
         if line.point != folder and line.point.is_relative_to(folder) and line.parent in ids.values():
             place = str(line.point.relative_to(folder))
+            for below in [known for known in ids if known.startswith(f"{place}/")]:
+                del found[below], ids[below]
             found[place], ids[place] = Mount(line.kind, line.what), line.id
     return found
 

@@ -60,13 +60,19 @@ def diff(record: Mapping[str, Entry], seen: Seen, digest: Callable[[str], str]) 
     for path, stat in other.items():
         if path not in renamed and path not in away:
             _compare(path, record[path], stat, digest, changes)
-    for path, stat in seen.files.items():
-        if path in record and (path not in away or path in renamed):
-            continue
-        if (old := lost.take(path, stat, digest)) is None:
-            changes.new[path] = stat
-        else:
+    arrived = {
+        path: stat
+        for path, stat in seen.files.items()
+        if path not in record or (path in away and path not in renamed)
+    }
+    for path, stat in arrived.items():
+        if (old := lost.by_look(stat)) is not None:
             changes.moved[old, path] = stat
+        else:
+            changes.new[path] = stat
+    for path, stat in list(changes.new.items()):
+        if (old := lost.by_hash(path, stat, digest)) is not None:
+            changes.moved[old, path] = changes.new.pop(path)
     _claim_unread(record, seen, lost, digest, changes)
     changes.gone = [path for path in gone if path in lost.left]
     return changes
@@ -119,7 +125,7 @@ def _claim_unread(
     for path, entry in record.items() if lost.left else ():
         if entry.queued and not entry.sha256 and path in seen.files and path not in taken:
             stat = seen.files[path]
-            if (old := lost.take(path, stat, digest)) is not None:
+            if (old := lost.by_hash(path, stat, digest)) is not None:
                 changes.moved[old, path] = stat
                 changes.refreshed.pop(path, None)
 
@@ -130,22 +136,33 @@ class _Lost:
     def __init__(self, entries: Mapping[str, Entry]) -> None:
         self.left = dict(entries)
         self._by_version: dict[tuple[int, int, int], deque[str]] = defaultdict(deque)
+        self._unread: dict[int, str] = {}
         self._by_sha256: dict[str, deque[str]] = defaultdict(deque)
         self._n_of_size: dict[int, int] = defaultdict(int)
         for path, entry in entries.items():
             self._by_version[entry.stat.version].append(path)
+            if entry.queued and not entry.sha256:
+                self._unread[entry.stat.inode] = path
             self._by_sha256[entry.sha256].append(path)
             self._n_of_size[entry.stat.size] += 1
 
-    def take(self, path: str, stat: FileStat, digest: Callable[[str], str]) -> str | None:
-        """Return the old path of a file, or None when it is new."""
-        # A rename keeps inode and time, so a moved tree is recognised without reading it.
+    def by_look(self, stat: FileStat) -> str | None:
+        """Return the old path of a file that was renamed: it keeps inode and time, and need not be read."""
         found = self._first(self._by_version.get(stat.version))
-        if found is None and self._n_of_size.get(stat.size) and (hashed := digest(path)):
-            found = self._first(self._by_sha256.get(hashed))
-        if found is not None:
-            self._n_of_size[self.left.pop(found).stat.size] -= 1
-        return found
+        if found is None and self._unread.get(stat.inode) in self.left:
+            found = self._unread[stat.inode]  # noted while it was written, renamed since: it has no text yet
+        return self._taken(found)
+
+    def by_hash(self, path: str, stat: FileStat, digest: Callable[[str], str]) -> str | None:
+        """Return the old path of a file of known bytes, which is read only where the size is a missing one's."""
+        if not self._n_of_size.get(stat.size) or not (hashed := digest(path)):
+            return None
+        return self._taken(self._first(self._by_sha256.get(hashed)))
+
+    def _taken(self, path: str | None) -> str | None:
+        if path is not None:
+            self._n_of_size[self.left.pop(path).stat.size] -= 1
+        return path
 
     def _first(self, paths: deque[str] | None) -> str | None:
         while paths:

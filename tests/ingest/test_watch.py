@@ -12,17 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from ingest.watch import Watch, file_system_of
-
-MOUNTINFO = """\
-22 1 254:0 / / rw,relatime shared:1 - ext4 /dev/vda rw
-30 22 0:30 / /srv/share rw shared:9 - cifs //server/share rw
-31 22 0:31 / /srv/my\\040files rw - nfs4 server:/x rw
-32 30 254:1 / /srv/share/local rw - xfs /dev/sdb rw
-33 22 0:33 / /home/u/remote rw - fuse.sshfs u@h: rw
-34 22 0:34 / /over rw - ext4 /dev/vdb rw
-35 34 0:35 / /over rw - overlay overlay rw
-"""
+from ingest.watch import Watch
 
 
 class Watched:
@@ -121,15 +111,6 @@ def test_a_dead_observer_is_started_again(watched: Watched, part: str) -> None:
     assert watched.watch._observer is not observer
     (watched.folder / "a.txt").write_text("x")
     assert watched.hinted()
-
-
-@pytest.mark.parametrize(("folder", "kind"), [
-    ("/srv/documents", "ext4"), ("/srv/share/x", "cifs"), ("/srv/share", "cifs"), ("/srv/shared", "ext4"),
-    ("/srv/my files/x", "nfs4"), ("/srv/share/local/x", "xfs"), ("/home/u/remote", "fuse.sshfs"),
-    ("/over/x", "overlay"),
-])  # fmt: skip
-def test_the_file_system_is_that_of_the_nearest_mount(folder: str, kind: str) -> None:
-    assert file_system_of(Path(folder), MOUNTINFO) == kind
 
 
 def test_it_polls_and_says_why_when_inotify_is_used_up(tmp_path: Path) -> None:
