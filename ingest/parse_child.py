@@ -26,6 +26,7 @@ from ingest.convert import (
     convert,
     find_programs,
 )
+from ingest.flags import with_flags
 from ingest.formats.reading import RefusedError, damaged, too_large
 from ingest.formats.tidy import one_line
 from ingest.limits import MIB, ParseLimits
@@ -156,7 +157,7 @@ def attempt(data: bytes, kind: str, path: str, request: Request) -> Parsed:
         )
     title = one_line(reading.title)[:MAX_TITLE] or PurePath(path).stem.encode("utf-8", "replace").decode()
     return Parsed(
-        Outcome.OK, title=title, units=tuple(reading.units), n_pages=reading.n_pages,
+        Outcome.OK, title=title, units=tuple(with_flags(reading.units)), n_pages=reading.n_pages,
         parts=tuple(reading.parts), scans=tuple(reading.scans), notes=tuple(reading.notes),
     )  # fmt: skip
 
