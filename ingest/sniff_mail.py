@@ -11,7 +11,7 @@ KNOWN = re.compile(
     r"Received-SPF|User-Agent|(?:X|ARC|List|Thread|Resent)-[\w-]+):",
     re.IGNORECASE,
 )
-SEPARATOR = re.compile(r"From \S.*\d.*\r?\n[\w-]+:[ \t]")
+SEPARATOR = re.compile(r"From (?=\S[^\d\n]*\d).*\r?\n[\w-]+:[ \t]")
 PAGE_TYPE = re.compile(r"^content-type:\s*(?:multipart/related|text/html)", re.IGNORECASE | re.MULTILINE)
 SAVED_BY = re.compile(r"^(?:snapshot-content-location:|from:\s*\"?<?saved by )", re.IGNORECASE | re.MULTILINE)
 SENT = re.compile(

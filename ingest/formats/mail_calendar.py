@@ -16,7 +16,7 @@ LABELS = {
 }  # fmt: skip
 MAX_EVENTS = 1_000
 FOLD = re.compile(r"\r?\n[ \t]")
-LINE = re.compile(r"([A-Za-z-]+)((?:;[^:;=]+=(?:\"[^\"]*\"|[^:;]*))*):(.*)")
+LINE = re.compile(r"([A-Za-z-]+)((?:;[^:;=]+=(?:\"[^\"]*\"|[^:;\"]*))*):(.*)")
 STAMP = re.compile(r"(\d{4})(\d\d)(\d\d)(?:T(\d\d)(\d\d)\d\d(Z?))?\Z")
 NAME = re.compile(r";CN=(\"[^\"]*\"|[^;]*)", re.IGNORECASE)
 ZONE = re.compile(r";TZID=\"?([^;\"]*)", re.IGNORECASE)

@@ -14,7 +14,7 @@ from ingest.unit import Unit
 
 MAX_MESSAGES = 5_000
 # A sentence may begin with "From " too: the separating line has a date, a gap above and a header below it.
-SEPARATOR = re.compile(rb"(?:\A\s*|\n\r?\n)From \S[^\n]*\d[^\n]*\n(?=[\w-]+:[ \t])")
+SEPARATOR = re.compile(rb"(?:\A\s*|\n\r?\n)From (?=\S[^\d\n]*\d)[^\n]*\n(?=[\w-]+:[ \t])")
 QUOTED_FROM = re.compile(rb"^>(>*From )", re.MULTILINE)
 
 

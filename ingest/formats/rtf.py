@@ -27,6 +27,7 @@ from ingest.limits import ParseLimits
 from ingest.unit import Unit
 
 MAX_DEPTH = 500  # of groups; no program that people write with comes near
+MAX_NAME = 1_000  # characters of a style's or the document's name
 TINY = 4  # half-points: letters of 2 pt and less are not for people
 HEADING_STYLE = re.compile(r"heading (\d)\b", re.IGNORECASE)
 SYMBOL_PRIVATE = range(0xF020, 0xF100)  # private characters in which Word writes the bytes of a symbol font
@@ -235,7 +236,7 @@ class _Walk:
     def _add(self, text: str) -> None:
         now = self._now
         if now.target in ("styles", "title"):
-            self._name += text
+            self._name += text[: max(0, MAX_NAME - len(self._name))]
         elif now.target == "text" and not now.deleted:
             runs = self._asides[-1].runs if self._asides else self._output.runs
             runs.append((text, now.hidden or now.size <= TINY))

@@ -27,7 +27,8 @@ class Units:
         self._cells: list[str] = []
         self._rows: list[tuple[list[str], bool]] = []  # (cells, whether any of it is hidden)
         self._row_hidden = False
-        self._asides: list[tuple[str, Runs]] = []
+        self._asides: list[tuple[str, Runs]] = []  # of the paragraph or row being read
+        self._table_asides: list[tuple[str, Runs]] = []
         self._page_headers: set[str] = set()
 
     def add_aside(self, word: str, runs: Runs) -> None:
@@ -48,8 +49,7 @@ class Units:
             self._add(shown, UnitKind.LIST_ITEM if self.is_item else UnitKind.PARAGRAPH)
         self._add(lines_kept(_joined([run for run in runs if run[1]])), UnitKind.PARAGRAPH, hidden=True)
         self.is_item = False
-        if not self._rows:
-            self._end_asides()
+        self._end_asides(self._asides)
 
     def end_cell(self) -> None:
         """End a cell."""
@@ -61,6 +61,8 @@ class Units:
         """End a row, if one is open."""
         if any(self._cells):
             self._rows.append((self._cells, self._row_hidden))
+            self._table_asides += self._asides
+            self._asides.clear()
         self._cells, self._row_hidden = [], False
 
     def finish(self) -> list[Unit]:
@@ -76,10 +78,9 @@ class Units:
             locator = Locator(heading=self._headings.path, rows=(number, number))
             flags = frozenset({HIDDEN}) if hidden else frozenset()
             self._units.append(Unit(row_text(row), locator, UnitKind.TABLE_ROW, header, flags))
-        self._end_asides()
+        self._end_asides(self._table_asides)
 
-    def _end_asides(self) -> None:
-        asides, self._asides = self._asides, []
+    def _end_asides(self, asides: list[tuple[str, Runs]]) -> None:
         for word, runs in asides:
             text = lines_kept(_joined(runs))
             if word.startswith(("header", "footer")):
@@ -88,6 +89,7 @@ class Units:
                 self._page_headers.add(text)
             hidden = all(is_hidden for part, is_hidden in runs if part.strip())
             self._add(ASIDES[word] + text if text else "", UnitKind.PARAGRAPH, hidden)
+        asides.clear()
 
     def _add(self, text: str, kind: UnitKind, hidden: bool = False) -> None:
         if text:

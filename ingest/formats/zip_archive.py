@@ -27,8 +27,8 @@ UTF8_FLAG, ENCRYPTED_FLAG = 0x800, 0x1
 BROKEN = (zipfile.BadZipFile, zlib.error, OSError, EOFError, NotImplementedError, ValueError, RuntimeError)
 CLUTTER = frozenset({"thumbs.db", "desktop.ini", "__macosx"})
 ARCHIVES = (".zip", ".7z", ".rar", ".tar", ".gz", ".tgz", ".bz2", ".xz", ".zst", ".cab", ".iso", ".jar")
-# Letters stand here in the old code page of DOS; bytes above are its boxes and signs, which no name has.
-DOS_LETTERS = frozenset(range(0x80, 0xA6))
+# Letters stand here in the old code page of DOS, where cp1252 has quotes and signs; and its ß, an á there.
+DOS_LETTERS, DOS_SHARP_S = frozenset(range(0x80, 0xA6)), 0xE1
 
 
 def read(data: bytes, limits: ParseLimits) -> Reading:
@@ -109,7 +109,7 @@ def _names(infos: Sequence[zipfile.ZipInfo], legacy: str) -> list[str]:
 
 def _decoded(names: bytes, legacy: str) -> str:
     high = {byte for byte in names if byte > 0x7F}
-    if high and high <= DOS_LETTERS and not _is_utf8(names):
+    if high & DOS_LETTERS and high <= DOS_LETTERS | {DOS_SHARP_S} and not _is_utf8(names):
         return names.decode("cp437")
     return decode(names, legacy)
 
