@@ -12,9 +12,11 @@ from ingest.formats.table import is_value, looks_like_header
 N_SAMPLE = 100
 MAX_ABOVE = 10  # rows of titles and notes above a table
 MAX_NAMED = 1_000  # columns; a wider table has no names
-# "2025", "FY 2025", "2024/25", "Q1", "Q1 2025", "2025-03": a column of that period.
+# "2025", "FY 2025", "2024/25", "Q1", "Q1 2025", "2025-03", "Jan 2025", "Plan 2025": a column of that period.
 PERIOD = re.compile(
-    r"(?:FY|Q[1-4]|H[12])?(?:[ /-]?(?:19|20)\d\d(?:[-/ ]?(?:Q[1-4]|H[12]|\d\d))?)?|FY[ -]?\d\d", re.IGNORECASE
+    r"(?:(?:FY|Q[1-4]|H[12]|[^\W\d]{3,})[ /-]?)?(?:19|20)\d\d(?:[-/ ]?(?:Q[1-4]|H[12]|\d\d))?"
+    r"|Q[1-4]|H[12]|FY[ -]?\d\d",
+    re.IGNORECASE,
 )
 MAX_HEADER = 2  # rows of a block that holds nothing but a header
 

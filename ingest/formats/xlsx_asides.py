@@ -39,7 +39,8 @@ def add_asides(package: Package, path: str, sheet: Sheet, authors: dict[str, str
     for kind, target in relations:
         if kind == "comments":
             _add_comments(package.optional(target), sheet, told)
-        elif kind == "drawing":
+    for kind, target in relations:
+        if kind == "drawing":
             _add_drawing(package, target, sheet)
 
 
