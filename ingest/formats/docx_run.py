@@ -31,17 +31,20 @@ class Sight(Enum):
     VANISHED = auto()  # w:vanish: switched off in Word
 
 
-def sight(run: Any, styles: Styles, shaded: bool) -> Sight:
+def sight(run: Any, styles: Styles, shaded: bool, around: Sight) -> Sight:
     """Return whether a run can be seen.
 
     Args:
         shaded: the ground may be dark: white text is then how it looks best.
+        around: what the paragraph's style says, which the run may overrule.
     """
     properties = child(run, "rPr")
     if properties is None:
-        return Sight.SEEN
+        return around
     own = child(properties, "vanish")
-    if is_on(own) if own is not None else styles.is_hidden(value(child(properties, "rStyle"))):
+    if own is None and (around is Sight.VANISHED or styles.is_hidden(value(child(properties, "rStyle")))):
+        return Sight.VANISHED
+    if is_on(own):
         return Sight.VANISHED
     size = number(value(child(properties, "sz")))
     if size is not None and 0 <= size < TINY:

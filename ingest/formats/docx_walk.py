@@ -150,9 +150,10 @@ class Walk:
         """Return a paragraph's visible text; what cannot be seen is put aside."""
         seen: dict[Sight, list[str]] = {kind: [] for kind in Sight}
         properties = child(block, "pPr")
-        shaded = is_shaded(properties) or self._styles.is_shaded(value(child(properties, "pStyle")))
+        style = value(child(properties, "pStyle"))
+        shaded = is_shaded(properties) or self._styles.is_shaded(style)
         self._n_shades += shaded
-        self._pieces(block, seen, Sight.SEEN)
+        self._pieces(block, seen, Sight.VANISHED if self._styles.is_hidden(style) else Sight.SEEN)
         self._n_shades -= shaded
         text, unseen, vanished = (one_line("".join(seen[kind])) for kind in Sight)
         # Words that vanish inside a sentence are what its author took out of it (or an index's marks); a whole
@@ -171,8 +172,7 @@ class Walk:
                 self._words(part.text or "")
                 seen[state].append(part.text or "")
             elif name == "r":
-                own = sight(part, self._styles, self._n_shades > 0)
-                self._pieces(part, seen, own if state is Sight.SEEN else state)
+                self._pieces(part, seen, sight(part, self._styles, self._n_shades > 0, state))
             elif name in NOTES:
                 self._waiting.append((NOTES[name], value(part, "id")))
             elif name in DRAWN:

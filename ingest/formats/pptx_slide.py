@@ -21,6 +21,7 @@ from ingest.unit import HIDDEN, Unit, UnitKind
 UNREAD = frozenset({"sldNum", "dt"})
 MARGINS = frozenset({"ftr", "hdr"})  # the same on every slide: read once
 BODIES = frozenset({"body", "obj"})
+MAX_FILLS = 2_000  # a drawing of more shapes than that is not looked through for hidden text
 MAX_MERGED = 60  # characters of a vertically merged cell that are repeated in the rows below
 Relations = dict[str, tuple[str, str]]
 
@@ -46,9 +47,10 @@ class Slide:
         self._size = size
         self._shapes = shapes(root, [layout for _, layout in chain[1:]])
         self._colours: Colours = colours_of(package, chain)
-        self._behind = [
-            shape for _, layout in chain[1:] for shape in shapes(layout, []) if not shape.placeholder
-        ]
+        # What may lie behind text, with its place in the pile; the layout's shapes lie below all.
+        layouts = [shape for _, layout in chain[1:] for shape in shapes(layout, []) if not shape.placeholder]
+        self._fills = [(-1, shape.box) for shape in layouts if is_filled(shape.element)]
+        self._fills += [(shape.ground, shape.box) for shape in self._shapes if is_filled(shape.element)]
         titles = (shape for shape in self._shapes if shape.placeholder in TITLES)
         self.title = next(filter(None, (plain(child(shape.element, "txBody")) for shape in titles)), "")
 
@@ -110,9 +112,11 @@ class Slide:
             return own
         if is_filled(shape.element) or shape.box is None:
             return None
-        below = [other for other in self._shapes if other.ground < shape.ground]
-        boxes = (other.box for other in (*below, *self._behind) if is_filled(other.element))
-        covered = any(box is None or box.meets(shape.box) for box in boxes)
+        if len(self._fills) > MAX_FILLS:
+            return None
+        covered = any(
+            place < shape.ground and (box is None or box.meets(shape.box)) for place, box in self._fills
+        )
         return None if covered else self._colours.background
 
     def _graphic(self, data: Any, relations: Relations) -> Iterator[Unit]:

@@ -113,8 +113,14 @@ def flagged(body: str, **parts: str) -> list[tuple[str, bool]]:
 
 def test_hidden_paragraphs_are_read_and_marked() -> None:
     body = p("unseen", run="<w:vanish/>") + p("ghost", run='<w:rStyle w:val="Ghost"/>')
+    body += p("styled", "Ghost")
     body += p("seen", run='<w:rStyle w:val="Ghost"/><w:vanish w:val="0"/>')
-    assert flagged(body, styles=STYLES) == [("unseen", True), ("ghost", True), ("seen", False)]
+    assert flagged(body, styles=STYLES) == [
+        ("unseen", True),
+        ("ghost", True),
+        ("styled", True),
+        ("seen", False),
+    ]
 
 
 def test_words_hidden_inside_a_visible_paragraph_are_left_out_and_noted() -> None:

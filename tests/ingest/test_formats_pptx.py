@@ -14,6 +14,7 @@ from ingest.formats import embedded
 from ingest.formats import pptx as reader
 from ingest.formats.reading import Reading, RefusedError
 from ingest.limits import ParseLimits
+from ingest.sniff import sniff
 from ingest.unit import HIDDEN, Outcome, UnitKind
 from tests.ingest.made_files import zip_of
 from tests.ingest.made_slides import BLACK_AND_WHITE, FRAME, group, para, pptx, rels, slide, sp, tree
@@ -290,6 +291,35 @@ def test_the_main_part_may_have_any_name_and_any_namespace() -> None:
     assert [unit.text for unit in read(data).units] == ["x"]
     strict = slide(sp("y")).replace("http://schemas.openxmlformats.org/", "http://purl.oclc.org/ooxml/")
     assert texts(strict) == ["y"]
+
+
+def types(kind: str) -> dict[str, str | bytes]:
+    return {
+        "[Content_Types].xml": f'<Types><Override ContentType="application/vnd.{kind}"/></Types>',
+        "a/b.xml": "x",
+    }
+
+
+OPEN = "openxmlformats-officedocument"
+
+
+@pytest.mark.parametrize(
+    ("members", "kind"),
+    [
+        (types(f"{OPEN}.presentationml.slideshow.main+xml"), "pptx"),
+        (types(f"{OPEN}.presentationml.template.main+xml"), "pptx"),
+        (types("ms-powerpoint.presentation.macroEnabled.main+xml"), "pptx"),
+        (types("ms-word.document.macroEnabled.main+xml"), "docx"),
+        (types(f"{OPEN}.wordprocessingml.template.main+xml"), "docx"),
+        (types(f"{OPEN}.spreadsheetml.sheet.main+xml"), "xlsx"),
+        (types("ms-excel.sheet.binary.macroEnabled.main"), "xlsb"),
+        ({"word/letter.txt": "x", "xl/costs.csv": "y"}, "zip"),
+    ],
+)
+def test_a_package_is_what_its_main_part_is_whatever_its_members_are_called(
+    members: dict[str, str | bytes], kind: str
+) -> None:
+    assert sniff(zip_of(members), "a.pptm") == kind
 
 
 def test_embedded_files_are_parts_and_come_out_whole() -> None:
