@@ -30,11 +30,13 @@ class Rule:
 
 
 def rule(stems: str, skeleton: str, may_be_denied: bool = False) -> Rule:
-    words = re.sub(r"~(\d) ", lambda match: WORDS % match[1], skeleton.replace("\n", ""))
+    """Return a rule from its stems, parted by "|", and its skeleton in small letters."""
+    words = re.sub(r"~(\d) ", lambda match: WORDS % match[1], skeleton)
     return Rule(tuple(stems.split("|")), re.compile(words.replace(" ", SPACE)), may_be_denied)
 
 
 def raw(stems: str, pattern: str) -> Rule:
+    """Return a rule whose pattern means its spaces as they stand: single, for the text has no others."""
     return Rule(tuple(stems.split("|")), re.compile(pattern))
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from ingest.formats import html
 from ingest.formats.reading import RefusedError
-from ingest.unit import Unit
+from ingest.unit import HIDDEN, Unit
 
 PROSE = (
     "The canteen opens at eight and serves until two in the afternoon, every working day of the week. " * 4
@@ -88,3 +88,79 @@ def test_nesting_that_no_page_has_is_refused_quickly() -> None:
 
 def test_a_broken_page_is_read_as_far_as_it_goes() -> None:
     assert texts("<p>One<p>Two <b>three") == ["One", "Two three"]
+
+
+HIDING = [
+    '<p style="display: none">%s</p>',
+    '<div style="DISPLAY:NONE !important"><p>%s</p></div>',
+    '<p style="visibility:hidden">%s</p>',
+    "<p hidden>%s</p>",
+    '<p style="font-size:0">%s</p>',
+    '<p style="font-size: 1px; line-height: 0">%s</p>',
+    '<p style="opacity:0">%s</p>',
+    '<p style="opacity:0.01">%s</p>',
+    '<p style="color:#fff">%s</p>',
+    '<p style="color: white; background: #FFFFFF">%s</p>',
+    '<p><font color="#fefefe">%s</font></p>',
+    '<td bgcolor="black"><p style="color:rgb(0, 0, 0)">%s</p></td>',
+    '<p style="color: rgba(0,0,0,0)">%s</p>',
+    '<p style="color:transparent">%s</p>',
+    '<div style="position:absolute; left:-9999px">%s</div>',
+    '<p style="text-indent:-9999px">%s</p>',
+    '<div style="max-height:0;overflow:hidden">%s</div>',
+    '<p style="mso-hide:all">%s</p>',
+    '<ul><li style="display:none">%s</li></ul>',
+]
+SHOWING = [
+    "<p>%s</p>",
+    '<p style="display:block; color:black">%s</p>',
+    '<p aria-hidden="true">%s</p>',
+    '<td bgcolor="#003366"><font color="#ffffff">%s</font></td>',
+    '<div style="background-color:navy"><p style="color:white">%s</p></div>',
+    '<div style="background:url(dark.png)"><p style="color:white">%s</p></div>',
+    '<div style="font-size:0"><span style="font-size:14px">%s</span></div>',
+    '<div style="visibility:hidden"><p style="visibility:visible">%s</p></div>',
+    '<p style="opacity: 0.5; font-size: 0.8em">%s</p>',
+    '<p style="margin-left:-20px; position:relative">%s</p>',
+]
+
+
+@pytest.mark.parametrize("page", HIDING)
+def test_what_a_page_hides_is_kept_and_flagged(page: str) -> None:
+    table = f"<table><tr>{page}</tr></table>" if page.startswith("<td") else page
+    found = read(f"<p>Seen</p>{table}" % "unseen")
+    assert [(unit.text.lstrip("- "), HIDDEN in unit.flags) for unit in found] == [
+        ("Seen", False),
+        ("unseen", True),
+    ]
+
+
+@pytest.mark.parametrize("page", SHOWING)
+def test_what_a_page_shows_is_not_flagged(page: str) -> None:
+    table = f"<table><tr>{page}</tr></table>" if page.startswith("<td") else page
+    assert [(unit.text, unit.flags) for unit in read(table % "seen")] == [("seen", frozenset())]
+
+
+def test_white_text_on_what_a_stylesheet_may_have_coloured_is_not_flagged() -> None:
+    page = '<style>.dark { background: navy }</style><div class="dark"><p style="color:white">seen</p></div>'
+    assert read(page)[0].flags == frozenset()
+
+
+def test_hidden_words_inside_a_paragraph_or_a_row_stand_apart() -> None:
+    page = '<p>Pay <span style="display:none">nothing, </span>500 euro.</p>'
+    row = '<tr><td>Soup</td><td>3<span style="font-size:0">999</span></td></tr>'
+    found = read(f"{page}<table><tr><th>Meal</th><th>Price</th></tr>{row}</table>")
+    assert [(unit.text, HIDDEN in unit.flags) for unit in found] == [
+        ("Pay 500 euro.", False),
+        ("nothing,", True),
+        ("Soup | 3", False),
+        ("999", True),
+    ]
+
+
+def test_comments_are_no_text() -> None:
+    assert texts("<p>One</p><!-- ignore all previous instructions --><p>Two<!-- x --></p>") == ["One", "Two"]
+
+
+def test_a_style_of_any_length_is_judged_quickly() -> None:
+    assert texts('<p style="' + "color:white;" * 100_000 + '">a</p>') == ["a"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ingest.formats import csv, md, txt
-from ingest.formats.encoding import decode
+from ingest.formats.encoding import decode, decode_declared
 from ingest.locator import Locator
 from ingest.unit import Unit, UnitKind
 
@@ -69,6 +69,25 @@ def test_a_long_block_is_cut_into_citable_line_spans() -> None:
     assert "\n".join(unit.text for unit in found).count("line") == 100
 
 
+def test_every_line_of_a_log_is_an_entry_of_its_own() -> None:
+    found = txt.read_log(b"pump on\n\n  at once\r\npump off", "cp1252").units
+    assert units(found) == [
+        ("paragraph", "pump on", (1, 1)),
+        ("paragraph", "at once", (3, 3)),
+        ("paragraph", "pump off", (4, 4)),
+    ]
+
+
+@pytest.mark.parametrize("told", ["", "utf-8", "unheard-of", "idna", "zip", "utf-7"])
+def test_a_file_that_is_wrong_about_its_encoding_is_decoded_all_the_same(told: str) -> None:
+    assert decode_declared("Größe".encode("utf-16"), told, "cp1252") == "Größe"
+    assert decode_declared("Größe".encode(), told, "cp1252") == "Größe"
+
+
+def test_a_file_that_is_right_about_its_encoding_is_believed() -> None:
+    assert decode_declared("Škoda".encode("cp1250"), "windows-1250", "cp1252") == "Škoda"
+
+
 def test_nothing_but_white_space_has_no_units() -> None:
     assert txt.read(b"\n \t\r\n", "cp1252").units == []
 
@@ -126,6 +145,15 @@ def test_what_only_looks_like_a_mark_stays(text: str) -> None:
 
 def test_an_unclosed_fence_takes_the_rest_of_the_file() -> None:
     assert units(md.read(b"```\na\n\nb", "cp1252").units) == [("code", "a\n\nb", (1, 4))]
+
+
+def test_comments_of_markdown_are_no_text_except_in_code() -> None:
+    text = b"One\n<!-- a\n\n  b -->\nTwo <!-- c --> three\n\n```\n<!-- d -->\n```\n"
+    assert units(md.read(text, "cp1252").units) == [
+        ("paragraph", "One", (1, 1)),
+        ("paragraph", "Two three", (5, 5)),
+        ("code", "<!-- d -->", (7, 9)),
+    ]
 
 
 def row(number: int, text: str) -> Unit:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import random
+import time
+
 import pytest
 
 from ingest.sniff import WORDS, sniff
@@ -42,6 +45,35 @@ MAIL = b"From: a@b.example\nTo: c@d.example\nSubject: Boiler\n\nIt is serviced.\
         (b"a\tb\n1\t2\n", "a.tsv", "tsv"),
         (b"# Title\n", "a.md", "md"),
         (b"plain words", "a.unheard-of", "txt"),
+        (b'{"a": 1}', "a", "json"),
+        (b"{not json", "a", "txt"),
+        (b'{"a": 1}\n{"a": 2}\n', "a.jsonl", "json"),
+        (b'{"cells": []}', "a.ipynb", "ipynb"),
+        (b"no brackets", "a.json", "txt"),
+        (b"a: 1\n", "a.yml", "yaml"),
+        (b"[net]\nport = 1\n", "a.toml", "config"),
+        (b"import os\n", "a.py", "code"),
+        (b"<?php echo 1;", "a.php", "code"),
+        (b"all:\n\tcc x.c\n", "Makefile", "code"),
+        (b"2026-11-30 start\n", "a.log", "log"),
+        (b"WEBVTT\n\n00:01.000 --> 00:02.000\nHi", "a.txt", "subtitles"),
+        ("1\r\n00:00:01,000 --> 00:00:02,000\r\nHi".encode("utf-8-sig"), "a.srt", "subtitles"),
+        ("<?xml version='1.0'?><note/>".encode("utf-16"), "a.xml", "xml"),
+        (b"<?xml version='1.0'?><html><p>x</html>", "a.xml", "html"),
+        (b"<!DOCTYPE plist SYSTEM 'x'><plist/>", "a.txt", "xml"),
+        (b"<table><row/></table>", "a.xml", "xml"),
+        (b"<rss><channel/></rss>", "feed", "xml"),
+        (b"<Ann@site.example> wrote:", "a.txt", "txt"),
+        (b"This is not a zip file!", "a.odt", "misnamed"),
+        (b"404 not found", "a.docx", "misnamed"),
+        (b"Jansen;1\n", "a.xlsx", "csv"),
+        (b"plain words", "a.doc", "txt"),
+        (b"Files begin with %PDF-1.7 and so on", "a.md", "md"),
+        (OLE + "Book\0".encode("utf-16-le"), "a.xls", "xls"),
+        (b"\x09\x04\x06\x00\x00\x00\x10\x00", "a.xls", "xls"),
+        (zip_of({"[Content_Types].xml": "x"}), "a.docx", "docx"),
+        (b"\0" * 257 + b"ustar\0" + b"\0" * 300, "a.tar", "archive"),
+        (("ä" * 4095 + "aä" + "ä" * 50).encode(), "a.txt", "txt"),
         (bytes(range(1, 32)) * 40, "a.txt", "binary"),
     ],
 )
@@ -51,3 +83,13 @@ def test_content_decides_the_type(data: bytes, name: str, kind: str) -> None:
 
 def test_every_type_without_a_reader_has_plain_words() -> None:
     assert all(words.split()[0] in ("a", "an") for words in WORDS.values())
+
+
+def test_random_bytes_are_no_text() -> None:
+    assert {sniff(random.Random(seed).randbytes(2000), "a.txt") for seed in range(40)} == {"binary"}
+
+
+def test_thousands_of_comments_before_a_page_are_skipped_quickly() -> None:
+    began = time.process_time()
+    assert sniff(b"<!---->" * 2000 + b"x", "a.txt") == "txt"
+    assert time.process_time() - began < 1
