@@ -17,6 +17,7 @@ from ingest.limits import MIB, ParseLimits
 from ingest.unit import Outcome
 
 BLOCK = 1024 * 1024
+REPAIR = "open it in the program that made it and save it again, or ask for a new copy"
 DOCTYPE = re.compile(rb"<!DOCTYPE", re.IGNORECASE)
 RELATION = "{http://schemas.openxmlformats.org/package/2006/relationships}Relationship"
 
@@ -33,7 +34,7 @@ class Package:
         try:
             self._zip = zipfile.ZipFile(io.BytesIO(data))
         except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError, EOFError) as error:
-            raise damaged(f"the file is cut off or broken ({error})") from error
+            raise damaged("the file is cut off or broken: copy it again from where it came from") from error
         members = self._zip.infolist()
         if len(members) > limits.max_zip_members:
             raise too_large(f"it has {len(members)} parts, more than the limit of {limits.max_zip_members}")
@@ -64,7 +65,7 @@ class Package:
         """
         info = self._members.get(self._spelled.get(name.lower(), ""))
         if info is None:
-            raise damaged(f"its part {name} is missing")
+            raise damaged(f"its part {name} is missing: {REPAIR}")
         if info.flag_bits & 1:
             raise needs_password()
         data = bytearray()
@@ -74,7 +75,7 @@ class Package:
                     data += block
                     self._count(len(block), len(data), name)
         except (zipfile.BadZipFile, zlib.error, OSError, EOFError, NotImplementedError, ValueError) as error:
-            raise damaged(f"its part {name} is broken ({error})") from error
+            raise damaged(f"its part {name} is broken: {REPAIR}") from error
         return bytes(data)
 
     def xml(self, name: str) -> Any:
@@ -132,7 +133,7 @@ def parse_xml(data: bytes, name: str) -> Any:
         RefusedError: it is no XML, is nested over 256 deep, or has a document type.
     """
     if DOCTYPE.search(data[:4096]):
-        raise damaged(f"its part {name} has a document type (DTD), as no Office program writes one")
+        raise damaged(f"its part {name} has a document type, as no Office program writes one: {REPAIR}")
     parser = etree.XMLParser(
         resolve_entities=False,
         no_network=True,
@@ -144,7 +145,7 @@ def parse_xml(data: bytes, name: str) -> Any:
     try:
         root = etree.fromstring(data, parser)
     except etree.XMLSyntaxError as error:
-        raise damaged(f"its part {name} is broken ({str(error)[:200]})") from error
+        raise damaged(f"its part {name} is broken: {REPAIR}") from error
     if root.getroottree().docinfo.internalDTD is not None:
-        raise damaged(f"its part {name} has a document type (DTD), as no Office program writes one")
+        raise damaged(f"its part {name} has a document type, as no Office program writes one: {REPAIR}")
     return root
