@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 import zipfile
+import zlib
 
 MIMETYPE = re.compile(
     rb"application/(?:vnd\.oasis\.opendocument\.(text|spreadsheet|presentation|graphics)(?:-template|-master|-web)*"
@@ -38,7 +39,7 @@ USUAL = (
 )
 FOLDERS = (("word/", "docx"), ("xl/", "xlsx"), ("ppt/", "pptx"))
 MAX_HEAD = 1024 * 1024  # of a member that says what the package is
-BROKEN = (zipfile.BadZipFile, OSError, ValueError, RuntimeError, NotImplementedError, EOFError)
+BROKEN = (zipfile.BadZipFile, zlib.error, OSError, ValueError, RuntimeError, NotImplementedError, EOFError)
 
 
 def package_kind(data: bytes, extension: str) -> str:
