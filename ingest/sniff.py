@@ -7,6 +7,7 @@ import re
 from pathlib import PurePath
 
 from ingest.formats.encoding import decode
+from ingest.formats.ole import root_names
 from ingest.sniff_mail import mail_kind
 from ingest.sniff_package import package_kind
 from ingest.sniff_text import text_kind
@@ -54,7 +55,7 @@ WORDS = {
     "media": "a sound or video file",
     "program": "a program",
     "archive": "a packed archive",
-    "tnef": "an Outlook attachment wrapper (winmail.dat)",
+    "tnef": "an Outlook wrapper (winmail.dat; ask the sender for the file itself)",
     "database": "a database (SQLite or Access)",
     "mail-store": "an Outlook data file (PST)",
     "drawing": "a CAD drawing (DWG)",
@@ -102,7 +103,7 @@ SHORT_MAGIC = {
     b"\xff\xfb",
 }  # also how a text may begin: only if control bytes follow
 OLE_MAGIC = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
-# Stream names stand in OLE directories in UTF-16; the order matters: an .msg may hold an attached .doc.
+# In OLE directories, in UTF-16. Where the directory is broken, the order counts: an .msg may hold an attached .doc.
 OLE_STREAMS = (
     ("EncryptedPackage", "office-encrypted"),
     ("__properties_version1.0", "msg"),
@@ -147,8 +148,10 @@ def _by_magic(data: bytes, name: str) -> str:
 
 
 def _ole(data: bytes) -> str:
+    """Tell by what stands at the root: a message may carry a locked document, and a document a message."""
+    names = root_names(data)
     for stream, kind in OLE_STREAMS:
-        if stream.encode("utf-16-le") in data:
+        if stream.rstrip("\0").lower() in names or (not names and stream.encode("utf-16-le") in data):
             return kind
     return "ole"
 

@@ -79,6 +79,15 @@ class Ole:
             return ""
 
 
+def root_names(data: bytes) -> frozenset[str]:
+    """Return the names right under the root, in small letters; none where the table of contents is broken."""
+    try:
+        with olefile.OleFileIO(data) as file:
+            return frozenset(entry.name.lower() for entry in file.root.kids)
+    except BROKEN:
+        return frozenset()
+
+
 def _title(summary: bytes) -> str:
     """Return the title of a property set. Source: [MS-OLEPS] 2.21. Raises struct.error, LookupError."""
     (section,) = struct.unpack_from("<I", summary, 44)

@@ -16,7 +16,7 @@ from ingest.formats.mail_mime import charset_decoded, words_decoded
 from ingest.formats.reading import Reading, RefusedError
 from ingest.limits import ParseLimits
 from ingest.sniff import sniff
-from tests.ingest.made_msg import Message
+from tests.ingest.made_msg import Message, compound
 
 LIMITS = ParseLimits()
 HEAD = b"From: Ann <ann@x.example>\nTo: Bob <bob@x.example>\nDate: Tue, 3 Mar 2026 10:00:00 +0100\nSubject: Boiler\n"
@@ -309,6 +309,38 @@ def test_attachments_of_an_outlook_message_are_listed_and_found_again() -> None:
     ]
     assert ("attached message: Offer", "It costs 300.") in [(str(u.locator), u.text) for u in reading.units]
     assert "Attachments: a.csv" in texts(reading)
+
+
+def test_a_message_that_carries_a_locked_document_is_a_message() -> None:
+    locked = compound({"EncryptedPackage": b"x"})
+    assert sniff(locked, "a.docx") == "office-encrypted"
+    assert sniff(Message(LETTER, attachments=[("plan.docx", locked)]).bytes(), "a.msg") == "msg"
+    assert sniff(compound({"WordDocument": b"x", "ObjectPool": Message(LETTER).tree(24)}), "a.msg") == "doc"
+
+
+@pytest.mark.parametrize(
+    ("headers", "kind"),
+    [
+        (b"Received: x\nDKIM-Signature: v=1\nSubject: y\n", "eml"),
+        (
+            b"Authentication-Results: x\nFrom: a@x.example\nTo: b@x.example\nContent-Type: multipart/related\n",
+            "eml",
+        ),
+        (b"From: Ann <a@x.example>\nSubject: y\nContent-Type: multipart/related; boundary=b\n", "eml"),
+        (b"From: <Saved by Blink>\nSubject: y\nContent-Type: multipart/related; boundary=b\n", "mhtml"),
+        (
+            b"Date: x\nSubject: Exported\nMIME-Version: 1.0\nContent-Type: multipart/related; boundary=b\n",
+            "mhtml",
+        ),
+        (b"MIME-Version: 1.0\nContent-Type: multipart/related; boundary=b\n", "mhtml"),
+        (b"From - Tue Mar 03 10:00:00 2026\nX-Mozilla-Status: 0001\nSubject: y\n", "mbox"),
+        (b"From 9 to 5 we are open.\nCome in.\n", "txt"),
+        (b"Subject: a note\nwithout anything else\n", "txt"),
+        (b"\x78\x9f\x3e\x22\x01\x00", "tnef"),
+    ],
+)
+def test_mail_is_told_from_pages_and_notes_by_its_headers(headers: bytes, kind: str) -> None:
+    assert sniff(headers + b"\nText.\n", "a.txt") == kind
 
 
 def test_outlook_messages_nested_over_four_deep_become_a_note() -> None:
