@@ -132,7 +132,7 @@ class _Letter:
             return _Body()
         if kind in UNREAD or kind in SIGNATURES:
             return _Body()
-        if isinstance(children, list):
+        if isinstance(children, list) and not mime.is_packed_message(part):
             inside = [child for child in children if isinstance(child, Message)]
             if kind.startswith("message/"):
                 self._inner(inside[:1], key)
@@ -148,7 +148,7 @@ class _Letter:
         if kind in CALENDARS:
             return _Body(events=events(self.walk.text(part)))
         name = mime.file_name(part)
-        is_text = kind.startswith(("text/", "multipart/", "message/")) and kind != "text/rtf"
+        is_text = kind.startswith(("text/", "multipart/")) and kind != "text/rtf"
         if is_text and (is_root or not (name or mime.disposition(part) == "attachment")):
             return _Body(self._text_units(part, kind))
         if not _is_logo(part, kind):

@@ -101,11 +101,25 @@ def charset_decoded(data: bytes, charset: str, legacy: str = "cp1252") -> str:
 
 def payload(part: Message) -> bytes:
     """Return the part's bytes, as far as they can be decoded."""
+    if is_packed_message(part):
+        return _word_bytes("b", "".join(str(_only_child(part)).split()))
     try:
         data = part.get_payload(decode=True)
     except BROKEN:
         data = str(part.get_payload()).encode("utf-8", "replace")
     return data if isinstance(data, bytes) else b""
+
+
+def is_packed_message(part: Message) -> bool:
+    """Tell a message in base64: forbidden, written all the same, and not unpacked by the parser."""
+    coding = str(part.get("Content-Transfer-Encoding", "")).strip().lower()
+    return coding == "base64" and part.is_multipart() and content_type(part).startswith("message/")
+
+
+def _only_child(part: Message) -> object:
+    children = part.get_payload()
+    child = children[0] if isinstance(children, list) and children else ""
+    return child.get_payload() if isinstance(child, Message) else child
 
 
 def text(part: Message, legacy: str) -> str:

@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from ingest.formats.encoding import decode
-from ingest.formats.mail import MAX_PARTS
 from ingest.formats.reading import Reading, damaged, needs_password, too_large
 from ingest.formats.tidy import one_line
 from ingest.limits import MIB, ParseLimits
@@ -20,6 +19,7 @@ from ingest.locator import Locator
 from ingest.unit import Part, Unit, UnitKind
 
 BLOCK = 1024 * 1024
+MAX_PARTS = 200  # files that are read; each costs a child process
 MAX_LISTED = 500  # names in the listing
 NAMES_A_UNIT = 25
 UTF8_FLAG, ENCRYPTED_FLAG = 0x800, 0x1

@@ -128,6 +128,23 @@ def test_an_attachment_of_an_inner_message_is_found_again() -> None:
     assert eml.extract(message, attached.key, LIMITS) == b"1;2"
 
 
+def test_a_message_packed_in_base64_is_an_attachment() -> None:
+    packed = base64.encodebytes(b"Subject: Offer\n\nIt costs 300.\n")
+    head = b"Content-Transfer-Encoding: base64", b"Content-Disposition: attachment; filename=offer.eml"
+    message = mixed(part(b"text/plain", b"x"), part(b"message/rfc822", packed, *head))
+    (attached,) = eml.read(message, LIMITS).parts
+    assert attached.name == ("offer.eml",)
+    assert eml.extract(message, attached.key, LIMITS).startswith(b"Subject: Offer")
+
+
+def test_a_mail_that_is_nothing_but_a_file_has_it_as_a_part() -> None:
+    message = HEAD + part(
+        b"application/pdf; name=plan.pdf", b"JVBERg==", b"Content-Transfer-Encoding: base64"
+    )
+    (attached,) = eml.read(message, LIMITS).parts
+    assert eml.extract(message, attached.key, LIMITS) == b"%PDF"
+
+
 def test_pictures_in_the_text_are_attachments_unless_they_are_logos() -> None:
     logo = part(
         b"image/png; name=logo.png", b"iVBOR", b"Content-ID: <1>", b"Content-Transfer-Encoding: base64"
