@@ -15,21 +15,23 @@ import httpx
 from pydantic import TypeAdapter
 
 from appliance.api.schema import (
-    Added,
     AskEvent,
     AskRequest,
     Conversation,
     ConversationSummary,
+    SearchReply,
+    SearchRequest,
+    Wire,
+)
+from appliance.api.schema_documents import (
+    Added,
     DocumentsReply,
     DocumentText,
     IngestPlan,
     RetryReply,
     RetryRequest,
-    SearchReply,
-    SearchRequest,
-    StatusReply,
-    Wire,
 )
+from appliance.api.schema_status import StatusReply
 from appliance.errors import ApplianceError, NotRunningError
 from appliance.lines import lines
 

@@ -18,10 +18,10 @@ from appliance.api.schema import (
     PrefillEvent,
     QueuedEvent,
     SearchReply,
-    StatusReply,
     TokenEvent,
     Wire,
 )
+from appliance.api.schema_status import StatusReply
 from appliance.client import RequestFailedError
 from appliance.config import Config
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict
 
-from appliance.api.schema import Added, DocumentsReply, IngestPlan, IngestStatus, RetryReply
+from appliance.api.schema_documents import Added, DocumentsReply, IngestPlan, IngestStatus, RetryReply
 from appliance.show import clean, print_json
 from ingest.unit import Parsed
 

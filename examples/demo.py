@@ -15,7 +15,7 @@ import yaml
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from appliance import background, offline, show
-from appliance.api.schema import Document, DocumentsReply
+from appliance.api.schema_documents import Document, DocumentsReply
 from appliance.client import Client
 from appliance.config import load
 

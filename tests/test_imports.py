@@ -21,7 +21,14 @@ MAY_IMPORT = {
     "models": {"models"},
 }
 # The parts of `appliance` that the screen may know: the client side of the socket.
-TUI_MAY_KNOW = {"appliance.client", "appliance.api", "appliance.api.schema", "appliance.errors"}
+TUI_MAY_KNOW = {
+    "appliance.client",
+    "appliance.api",
+    "appliance.api.schema",
+    "appliance.api.schema_documents",
+    "appliance.api.schema_status",
+    "appliance.errors",
+}
 
 ONE_IMPORTER = {
     "llama_cpp": {"appliance.engine.llama", "appliance.engine.ggml"},

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from appliance.api.schema import StatusReply
+from appliance.api.schema_status import StatusReply
 
 
 @dataclass(frozen=True, slots=True)

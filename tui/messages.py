@@ -6,7 +6,9 @@ from dataclasses import dataclass
 
 from textual.message import Message
 
-from appliance.api.schema import AskEvent, DocumentsReply, StatusReply
+from appliance.api.schema import AskEvent
+from appliance.api.schema_documents import DocumentsReply
+from appliance.api.schema_status import StatusReply
 
 
 @dataclass

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from appliance.api.schema import Document
+from appliance.api.schema_documents import Document
 from tui.foreign import one_line
 
 

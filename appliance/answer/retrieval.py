@@ -35,10 +35,17 @@ Ranking = Sequence[tuple[int, float]]
 
 
 class VectorIndex(Protocol):
-    """Nearest chunks of a vector: Chroma, or the record's own vectors."""
+    """Nearest chunks of a vector, by Chroma."""
 
     def query(self, vector: NDArray[np.float32], n: int) -> Ranking:
         """Return (chunk id, cosine), best first."""
+
+
+class ExactIndex(VectorIndex, Protocol):
+    """The same, by the record's own vectors, held in memory from the first query on."""
+
+    def forget(self) -> None:
+        """Give the memory back until the next query."""
 
 
 class QueryEmbedder(Protocol):
@@ -69,7 +76,7 @@ class Retriever:
         self,
         library: Library,
         dense: VectorIndex,
-        record_vectors: VectorIndex,
+        record_vectors: ExactIndex,
         embedder: QueryEmbedder,
         folder: Path,
         words: Words,
@@ -123,10 +130,12 @@ class Retriever:
 
     def _nearest(self, vector: NDArray[np.float32], n: int) -> Ranking:
         try:
-            return self._dense.query(vector, n)
+            found = self._dense.query(vector, n)
         except DenseError as error:
             log.debug("searching the record's vectors: %s", error)
             return self._record_vectors.query(vector, n)
+        self._record_vectors.forget()  # 1.5 KB a chunk, for as long as the index could not be asked
+        return found
 
     def _visible(self, ranking: Ranking, viewer: Viewer) -> dict[int, StoredChunk]:
         """Chunks that exist, that the viewer may read, and whose file is there this moment."""

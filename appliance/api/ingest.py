@@ -9,7 +9,7 @@ from fastapi import APIRouter
 
 from appliance.api.caller import Caller
 from appliance.api.parts import Daemon
-from appliance.api.schema import IngestPlan, RetryReply, RetryRequest
+from appliance.api.schema_documents import IngestPlan, RetryReply, RetryRequest
 from appliance.errors import NotAllowedError, NotFoundError
 from ingest.access import Viewer
 from ingest.stored import StoredDocument, printable

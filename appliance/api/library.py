@@ -13,7 +13,7 @@ from fastapi.responses import StreamingResponse
 from appliance.api import sse
 from appliance.api.caller import Caller
 from appliance.api.parts import Daemon, Parts
-from appliance.api.schema import (
+from appliance.api.schema_documents import (
     Added,
     Collection,
     Document,

@@ -12,7 +12,7 @@ from fastapi import APIRouter
 from appliance.api.caller import Caller
 from appliance.api.library import ingest_status
 from appliance.api.parts import Daemon
-from appliance.api.schema import EngineReply, IndexReply, StatusReply
+from appliance.api.schema_status import EngineReply, IndexReply, StatusReply
 
 router = APIRouter()
 

@@ -16,7 +16,7 @@ import httpx
 import yaml
 
 import appliance
-from appliance.api.schema import EngineReply
+from appliance.api.schema_status import EngineReply
 from appliance.client import Client
 from appliance.config import CONFIG_NAME, ENVIRONMENT_PREFIX
 from appliance.errors import NotRunningError

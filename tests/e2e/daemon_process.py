@@ -11,7 +11,9 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from appliance.api.schema import AskEvent, DocumentsReply, StatusReply
+from appliance.api.schema import AskEvent
+from appliance.api.schema_documents import DocumentsReply
+from appliance.api.schema_status import StatusReply
 from appliance.client import Client
 from appliance.errors import NotRunningError
 

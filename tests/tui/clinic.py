@@ -10,20 +10,16 @@ from appliance.api.schema import (
     CitationEvent,
     ContextBudget,
     Conversation,
-    Document,
-    DocumentsReply,
-    DocumentText,
     DoneEvent,
-    IngestStatus,
     Passage,
     PassagesEvent,
     PrefillEvent,
     QueuedEvent,
-    TextBlock,
     Timings,
     TokenEvent,
     Turn,
 )
+from appliance.api.schema_documents import Document, DocumentsReply, DocumentText, IngestStatus, TextBlock
 from tests.tui.fake_daemon import STATUS, FakeDaemon, Step
 
 FOLDER = "/var/lib/appliance/documents"

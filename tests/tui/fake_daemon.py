@@ -17,18 +17,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Self
 
-from appliance.api.schema import (
-    AskRequest,
-    Conversation,
-    ConversationSummary,
-    DocumentsReply,
-    DocumentText,
-    EngineReply,
-    IndexReply,
-    IngestStatus,
-    StatusReply,
-    Wire,
-)
+from appliance.api.schema import AskRequest, Conversation, ConversationSummary, Wire
+from appliance.api.schema_documents import DocumentsReply, DocumentText, IngestStatus
+from appliance.api.schema_status import EngineReply, IndexReply, StatusReply
 
 # An event is sent; a number pauses for so many seconds; an Event waits until it is set; a str is sent raw.
 Step = Wire | float | asyncio.Event | str

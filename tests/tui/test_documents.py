@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from textual.widgets import Input
 
-from appliance.api.schema import Document
+from appliance.api.schema_documents import Document
 from tests.tui.clinic import DOCUMENTS, document, documents_reply, furnish
 from tests.tui.driving import screen_text, until, words
 from tests.tui.fake_daemon import FakeDaemon

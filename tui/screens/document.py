@@ -12,7 +12,7 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
-from appliance.api.schema import Document
+from appliance.api.schema_documents import Document
 from tui.foreign import one_line, readable
 from tui.states import state_of
 

@@ -16,7 +16,7 @@ from textual.content import Content
 from textual.screen import Screen
 from textual.widgets import Footer, Input, ProgressBar, Static
 
-from appliance.api.schema import Document, DocumentsReply, IngestStatus
+from appliance.api.schema_documents import Document, DocumentsReply, IngestStatus
 from appliance.client import Client
 from appliance.errors import ApplianceError
 from tui.foreign import one_line

@@ -14,7 +14,8 @@ from textual.content import Content
 from textual.screen import Screen
 from textual.widgets import Footer, Static
 
-from appliance.api.schema import Citation, DocumentText, Passage, TextBlock
+from appliance.api.schema import Citation, Passage
+from appliance.api.schema_documents import DocumentText, TextBlock
 from appliance.client import Client
 from appliance.errors import ApplianceError
 from tui.foreign import one_line, readable

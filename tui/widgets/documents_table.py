@@ -8,7 +8,7 @@ from rich.text import Text
 from textual import events
 from textual.widgets import DataTable
 
-from appliance.api.schema import Document
+from appliance.api.schema_documents import Document
 from tui.foreign import one_line
 from tui.states import reason_of, state_of
 

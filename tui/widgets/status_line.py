@@ -5,7 +5,8 @@ from __future__ import annotations
 from textual.content import Content
 from textual.widget import Widget
 
-from appliance.api.schema import EngineReply, IndexReply, IngestStatus, StatusReply
+from appliance.api.schema_documents import IngestStatus
+from appliance.api.schema_status import EngineReply, IndexReply, StatusReply
 from tui.connection import Connection
 from tui.foreign import one_line
 
