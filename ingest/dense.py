@@ -26,7 +26,7 @@ from ingest.errors import DenseError, LibraryError
 from ingest.index_folder import IndexFacts, IndexFolder
 from ingest.index_probe import probe
 from ingest.library import Library
-from ingest.vector_log import VectorLog
+from ingest.vector_log import Delta, VectorLog
 
 log = logging.getLogger(__name__)
 
@@ -133,18 +133,19 @@ class Dense:
         """Return the n nearest chunks as (chunk id, cosine), best first; some may be gone from the record.
 
         Raises:
-            DenseError: the index is not ready, is behind the record (its answer would have holes), or failed just now
-                and is being rebuilt.
+            DenseError: the index is not ready, is far behind the record (its answer would have holes), or failed just
+                now and is being rebuilt.
         """
         index = self._index
         if self.state != "ready" or index is None:
             raise DenseError(f"the vector index is {self.state}: {self.reason}")
-        if self._vectors.seq() > self._facts.watermarks.get(self._collection, 0):
+        late = self._vectors.since(self._facts.watermarks.get(self._collection, 0))
+        if late.more:
             raise DenseError("the vector index is catching up with the record")
         if vector.shape != (self._n_dims,):
             raise DenseError(f"the query has shape {vector.shape}, the index ({self._n_dims},)")
         try:
-            return index.nearest(vector, n)
+            return with_late(index.nearest(vector, n), late, vector)[:n]
         except DenseError as error:
             self._failed(index, error)
             raise
@@ -308,6 +309,22 @@ class Dense:
     def _rebuild_soon(self, why: str) -> None:
         self.state, self.reason = "rebuilding", why
         self._opener = self._start_opener(self._rebuild, why)
+
+
+def with_late(
+    found: list[tuple[int, float]], late: Delta, vector: NDArray[np.float32]
+) -> list[tuple[int, float]]:
+    """Return what an index found, with what is in the record since and not in the index yet, best first."""
+    if not late.added and not late.removed:
+        return found
+    scores = dict(found)
+    if late.added:
+        scores |= zip(
+            late.added, (late.vectors @ (vector / (np.linalg.norm(vector) or 1.0))).tolist(), strict=True
+        )
+    for id in late.removed:
+        scores.pop(id, None)
+    return sorted(scores.items(), key=lambda pair: -pair[1])
 
 
 def collection_name(fingerprint: str) -> str:

@@ -135,12 +135,22 @@ def test_a_query_before_it_is_ready_is_a_dense_error(shelf: Shelf) -> None:
     dense.follow()
 
 
-def test_an_index_that_is_behind_the_record_does_not_answer(
+def test_an_index_a_little_behind_the_record_answers_with_what_came_since(
     shelf: Shelf, opened: Callable[[], Dense]
 ) -> None:
-    """Its answer would lack the newest documents, and nobody could tell."""
     dense = opened()
     vectors = shelf.put("new.txt", 3)
+    late = dense.query(vectors[0], 3)
+    dense.follow()
+    followed = dense.query(vectors[0], 3)
+    assert [id for id, _ in late] == [id for id, _ in followed]
+    np.testing.assert_allclose([s for _, s in late], [s for _, s in followed], atol=1e-3)
+
+
+def test_an_index_far_behind_the_record_does_not_answer(shelf: Shelf, opened: Callable[[], Dense]) -> None:
+    """Its answer would lack the newest documents, and nobody could tell."""
+    dense = opened()
+    vectors = shelf.put("new.txt", 2100)
     with pytest.raises(DenseError, match="catching up"):
         dense.query(vectors[0], 3)
     dense.follow()
