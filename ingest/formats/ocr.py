@@ -31,7 +31,8 @@ THUMB_SIDE = 1_500  # pixels; enough to tell which way up a page is
 DPI = 300  # what Tesseract is told; the picture's own is often wrong
 MIN_TURN_SURE = 2.0
 MIN_SLOPE = 0.003  # pixels down a pixel across
-SMALL = 30.0  # pixels; lower lines are read better when the picture is twice as large
+SMALL = 30.0  # pixels; lower lines are read better when the picture is larger
+MAX_FACTOR, MIN_FACTOR = 2.0, 1.3  # by which such a picture is enlarged
 Turned = Image.Transpose
 TURNS = {90: Turned.ROTATE_90, 180: Turned.ROTATE_180, 270: Turned.ROTATE_270}
 
@@ -77,9 +78,10 @@ def recognise(image: Image.Image, limits: ParseLimits) -> Seen:
     data = ocr_data.find(limits)
     with _reader(data.folder, data.languages) as reader:
         seen = _read(reader, image)
-        if not seen.is_sure and _is_small(seen) and 2 * max(image.size) <= limits.ocr_max_side:
-            double = image.resize((2 * image.width, 2 * image.height), Image.Resampling.BICUBIC)
-            seen = max(seen, _read(reader, double), key=_worth)
+        factor = min(MAX_FACTOR, limits.ocr_max_side / max(image.size))
+        if not seen.is_sure and _is_small(seen) and factor >= MIN_FACTOR:
+            size = round(factor * image.width), round(factor * image.height)
+            seen = max(seen, _read(reader, image.resize(size, Image.Resampling.BICUBIC)), key=_worth)
         turn = 0 if seen.is_sure else _turn(reader, image, limits)
         if turn:
             seen = max(seen, _read(reader, image.transpose(TURNS[turn])), key=_worth)

@@ -14,7 +14,7 @@ from ingest.formats import pdf_attachments, pdf_fields
 from ingest.formats.pdf_fields import Extra
 from ingest.formats.pdf_open import BROKEN, mended, open_pdf
 from ingest.formats.pdf_page import Page, read_page
-from ingest.formats.pdf_plausible import is_plausible, is_scan
+from ingest.formats.pdf_plausible import is_plausible, is_scan, is_text
 from ingest.formats.pdf_text import Outline, paragraphs, squashed
 from ingest.formats.reading import Reading, RefusedError, damaged, too_large
 from ingest.formats.tidy import one_line
@@ -24,6 +24,7 @@ from ingest.unit import Outcome, Part, Unit, UnitKind
 
 MAX_BOOKMARKS = 5_000
 MAX_LABEL = 20
+MIN_JUDGED = 12  # characters of a unit that can be told from signs
 RESCUED = "the file is broken: what could be rescued was read"
 XFA = "this is a form (XFA) that only Adobe Reader shows: open it there, print it to a new PDF and use that"
 JUNK_TITLES = (
@@ -64,9 +65,13 @@ def rescue(data: bytes, limits: ParseLimits) -> Reading:
     """
     with closing(open_pdf(mended(data))) as document:
         reading = _read_document(document, limits)
-    if not (reading.units or reading.scans):
+    # Fonts that were lost with the rest leave lines of signs among the others.
+    units = [
+        unit for unit in reading.units if len(unit.text) < MIN_JUDGED or is_text("".join(unit.text.split()))
+    ]
+    if not (units or reading.scans):
         raise damaged(BROKEN)
-    return replace(reading, notes=(RESCUED, *reading.notes))
+    return replace(reading, units=units, notes=(RESCUED, *reading.notes))
 
 
 def _read_document(document: Any, limits: ParseLimits) -> Reading:

@@ -27,8 +27,19 @@ def lines_at(x: float, y: float, lines: Sequence[str], size: float = 11, step: f
     return "\n".join(text_at(x, y - i * step, line, size) for i, line in enumerate(lines))
 
 
-def pdf(*pages: str, title: str = "", catalog: str = "", extra: Sequence[str] = ()) -> bytes:
-    """Return a PDF whose pages have the given content; F1 is Helvetica, F2 its bold."""
+def pdf(
+    *pages: str,
+    title: str = "",
+    catalog: str = "",
+    page: str = "",
+    resources: str = "",
+    extra: Sequence[str] = (),
+) -> bytes:
+    """Return a PDF whose pages have the given content; F1 is Helvetica, F2 its bold.
+
+    `catalog`, `page` and `resources` are further entries of these dictionaries; `extra` are further objects, whose
+    numbers come after those of the pages: of one page, from 8.
+    """
     n_pages = len(pages)
     first = 6  # objects 1 to 5: catalog, page tree, two fonts, info
     kids = " ".join(f"{first + 2 * i} 0 R" for i in range(n_pages))
@@ -40,12 +51,13 @@ def pdf(*pages: str, title: str = "", catalog: str = "", extra: Sequence[str] = 
         f"<< /Title ({title}) >>".encode(),
     ]
     for i, content in enumerate(pages):
-        page = (
-            "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Resources << /Font << /F1 3 0 R /F2 4 0 R >> >>"
-            f" /Contents {first + 2 * i + 1} 0 R >>"
+        fonts = "/Font << /F1 3 0 R /F2 4 0 R >>"
+        head = (
+            f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Resources << {fonts} {resources} >>"
+            f" /Contents {first + 2 * i + 1} 0 R {page} >>"
         )
         stream = content.encode("cp1252")
-        objects += [page.encode(), b"<< /Length %d >>\nstream\n%b\nendstream" % (len(stream), stream)]
+        objects += [head.encode(), b"<< /Length %d >>\nstream\n%b\nendstream" % (len(stream), stream)]
     return assemble([*objects, *(text.encode("latin-1") for text in extra)])
 
 

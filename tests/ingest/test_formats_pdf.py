@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
 from ingest.formats import pdf as reader
+from ingest.formats import pdf_attachments, pdf_scan
 from ingest.formats.pdf_rows import Word, lines
 from ingest.formats.reading import Reading, RefusedError
 from ingest.limits import ParseLimits
@@ -16,6 +19,28 @@ PROSE = [
     "morning before the first shift and",
     "again when the last shift ends.",
 ]
+
+
+FULL = "q 595 0 0 842 0 0 cm /Im Do Q"  # the image Im on all of the page
+WIDGET = "/Type /Annot /Subtype /Widget /Rect [10 10 90 20]"
+
+
+def with_image(content: str, side: int = 1) -> bytes:
+    """Return a PDF of one page, which may draw the grey square Im."""
+    image = f"<< /Type /XObject /Subtype /Image /Width {side} /Height {side} /ColorSpace /DeviceGray"
+    stream = f"{image} /BitsPerComponent 8 /Length 1 >>\nstream\n0\nendstream"
+    return pdf(content, resources="/XObject << /Im 8 0 R >>", extra=[stream])
+
+
+def with_annotations(*annotations: str, extra: Sequence[str] = ()) -> bytes:
+    """Return a PDF of one page of prose with annotations, which are its form's fields too."""
+    listed = "[" + " ".join(f"{8 + i} 0 R" for i in range(len(annotations))) + "]"
+    return pdf(
+        lines_at(72, 700, PROSE),
+        catalog=f"/AcroForm << /Fields {listed} >>",
+        page=f"/Annots {listed}",
+        extra=[*annotations, *extra],
+    )
 
 
 def read(*pages: str, **options: str) -> Reading:
@@ -164,18 +189,122 @@ def test_white_text_on_a_dark_bar_is_not_hidden() -> None:
     assert not any(unit.flags for unit in read(lines_at(72, 700, PROSE) + "\n" + bar).units)
 
 
-def test_a_scan_is_told_from_an_empty_page() -> None:
-    drawn = "100 100 200 200 re f"
-    with pytest.raises(RefusedError, match="a scan") as refusal:
-        read(drawn)
-    assert refusal.value.outcome is Outcome.NEEDS_OCR
-    assert read("").units == []
+def test_a_page_without_text_is_listed_as_a_scan_unless_it_is_empty() -> None:
+    reading = read(lines_at(72, 700, PROSE), "100 100 200 200 re f", "")
+    assert [unit.locator.page for unit in reading.units] == [1]
+    assert (list(reading.scans), reading.n_pages) == ([2], 3)
 
 
-def test_text_that_is_no_text_needs_ocr() -> None:
-    with pytest.raises(RefusedError) as refusal:
-        read(lines_at(72, 700, ['"7+%-#!$ &/(=? *~+^ {}[]<>', "%&/()=?#'*+~ -.;:_!"]))
-    assert refusal.value.outcome is Outcome.NEEDS_OCR
+def test_text_that_is_no_text_makes_its_page_a_scan() -> None:
+    reading = read(lines_at(72, 700, ['"7+%-#!$ &/(=? *~+^ {}[]<>', "%&/()=?#'*+~ -.;:_!"]))
+    assert (reading.units, list(reading.scans)) == ([], [1])
+
+
+def test_a_stamp_on_a_picture_of_the_whole_page_leaves_the_page_a_scan() -> None:
+    stamp = text_at(72, 30, "Received 3 May 2026")
+    reading = reader.read(with_image(f"{FULL} {stamp}"), ParseLimits())
+    assert [unit.text for unit in reading.units] == ["Received 3 May 2026"]
+    assert list(reading.scans) == [1]
+
+
+def test_invisible_text_over_a_picture_is_the_text_of_a_scan() -> None:
+    layer = lines_at(72, 700, PROSE * 3)
+    reading = reader.read(with_image(f"{FULL} 3 Tr {layer} 0 Tr"), ParseLimits())
+    assert not any(unit.flags for unit in reading.units)
+    assert list(reading.scans) == []
+
+
+def test_a_number_beside_the_page_does_not_hide_the_line_level_with_it() -> None:
+    found = read(lines_at(72, 700, PROSE) + "\n" + text_at(-40, 700, "17")).units
+    assert [(unit.text, bool(unit.flags)) for unit in found] == [(" ".join(PROSE), False), ("17", True)]
+
+
+def test_all_text_in_white_is_not_hidden() -> None:
+    assert not any(unit.flags for unit in read("1 1 1 rg " + lines_at(72, 700, PROSE)).units)
+
+
+def test_filled_fields_are_units_of_their_page() -> None:
+    fields = [
+        "<< /FT /Tx /T (p1.name_1[0]) /TU (Your name) /V (Ada Example) {} >>",
+        "<< /FT /Tx /T (empty) {} >>",
+        "<< /FT /Btn /T (agree) /V /Yes /AS /Yes /AP << /N << /Yes 2 0 R /Off 2 0 R >> >> {} >>",
+        "<< /FT /Tx /Ff 8192 /T (secret) /V (hunter2) {} >>",
+    ]
+    reading = reader.read(with_annotations(*(field.replace("{}", WIDGET) for field in fields)), ParseLimits())
+    assert [(unit.text, unit.locator.page) for unit in reading.units[1:]] == [
+        ("Your name: Ada Example", 1),
+        ("agree: ticked", 1),
+    ]
+
+
+def test_notes_and_text_boxes_are_read_and_hidden_ones_flagged() -> None:
+    notes = [
+        "<< /Subtype /Text /T (Bo) /Contents (Ask the supplier) {} >>",
+        "<< /Subtype /FreeText /Contents (Written on the page) {} >>",
+        "<< /Subtype /Text /F 2 /Contents (Nobody sees this) {} >>",
+    ]
+    data = with_annotations(*(note.replace("{}", "/Type /Annot /Rect [10 10 20 20]") for note in notes))
+    found = reader.read(data, ParseLimits()).units[1:]
+    assert [(unit.text, sorted(unit.flags)) for unit in found] == [
+        ("Note by Bo: Ask the supplier", []),
+        ("Written on the page", []),
+        ("Note: Nobody sees this", ["hidden"]),
+    ]
+
+
+def test_a_form_for_adobe_reader_alone_says_so() -> None:
+    text = "Please wait... If this message is not replaced, your viewer is not Adobe Reader 8 or later."
+    data = pdf(lines_at(72, 700, [text]), catalog="/AcroForm << /XFA 8 0 R /Fields [] >>", extra=["[]"])
+    with pytest.raises(RefusedError, match="only Adobe Reader shows") as refusal:
+        reader.read(data, ParseLimits())
+    assert refusal.value.outcome is Outcome.UNSUPPORTED
+
+
+def test_attachments_are_listed_and_taken_out() -> None:
+    names = "/Names << /EmbeddedFiles << /Names [(a) 8 0 R] >> >>"
+    spec = "<< /Type /Filespec /F (x\\\\prices.txt) /UF (x\\\\prices.txt) /EF << /F 9 0 R >> >>"
+    content = "<< /Type /EmbeddedFile /Length 10 /Params << /Size 10 >> >>\nstream\nbolts 0.10\nendstream"
+    data = pdf(lines_at(72, 700, PROSE), catalog=names, extra=[spec, content])
+    parts = reader.read(data, ParseLimits()).parts
+    assert [part.name for part in parts] == [("prices.txt",)]
+    assert pdf_attachments.extract(data, parts[0].key, ParseLimits()) == b"bolts 0.10"
+
+
+def test_a_file_pinned_to_a_page_is_listed_and_taken_out() -> None:
+    pin = "<< /Type /Annot /Subtype /FileAttachment /Rect [0 0 9 9] /FS 9 0 R >>"
+    spec = "<< /Type /Filespec /F (plan.txt) /UF (plan.txt) /EF << /F 10 0 R >> >>"
+    content = "<< /Type /EmbeddedFile /Length 4 /Params << /Size 4 >> >>\nstream\nplan\nendstream"
+    data = with_annotations(pin, extra=[spec, content])
+    parts = reader.read(data, ParseLimits()).parts
+    assert [part.name for part in parts] == [("plan.txt",)]
+    assert pdf_attachments.extract(data, parts[0].key, ParseLimits()) == b"plan"
+
+
+def test_an_attachment_that_is_not_there_is_refused() -> None:
+    with pytest.raises(RefusedError, match="missing"):
+        pdf_attachments.extract(pdf(""), "7", ParseLimits())
+
+
+def test_a_file_cut_off_is_rescued_with_a_note() -> None:
+    pytest.importorskip("pdf_oxide")
+    data = pdf(*[lines_at(72, 700, PROSE)] * 3)
+    reading = reader.rescue(data[: data.index(b"xref\n")], ParseLimits())
+    assert [unit.text for unit in reading.units] == [" ".join(PROSE)] * 3
+    assert reading.notes == (reader.RESCUED,)
+
+
+def test_nothing_to_rescue_is_damaged() -> None:
+    for data in (b"%PDF-1.7\nnothing", pdf(lines_at(72, 700, PROSE))[:120]):
+        with pytest.raises(RefusedError, match="cut off or broken") as refusal:
+            reader.rescue(data, ParseLimits())
+        assert refusal.value.outcome is Outcome.DAMAGED
+
+
+def test_an_image_of_too_many_pixels_is_not_drawn() -> None:
+    data = with_image(FULL, side=60_000)
+    assert list(reader.read(data, ParseLimits()).scans) == [1]
+    with pytest.raises(RefusedError, match="3600 million pixels"):
+        pdf_scan.read_page(data, 1, ParseLimits())
 
 
 def test_a_file_cut_off_is_damaged() -> None:
