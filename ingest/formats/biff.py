@@ -16,6 +16,7 @@ NOTE, OBJECT, TEXT_OBJECT, CONTINUE, ROW, COLUMNS = 0x001C, 0x005D, 0x01B6, 0x00
 FORMULA, MUL_RK, R_STRING, LABEL_SST, NUMBER, LABEL, BOOL_ERR, RK = (
     0x0006, 0x00BD, 0x00D6, 0x00FD, 0x0203, 0x0204, 0x0205, 0x027E,
 )  # fmt: skip
+STRINGS = 0x00FC
 CELLS = frozenset({FORMULA, MUL_RK, R_STRING, LABEL_SST, NUMBER, LABEL, BOOL_ERR, RK})
 BIFF8 = 0x0600
 SHOWN = frozenset({Kind.PERCENT, Kind.CURRENCY})
@@ -70,6 +71,7 @@ class Biff:
         self._version = BIFF8
         self._object = 0
         self._n_text, self._text = 0, ""  # of the text object being read
+        self.n_strings = 0  # that the workbook claims to share among its cells
         self._walk(stream)
 
     def sheets(self) -> list[BiffSheet]:
@@ -105,6 +107,8 @@ class Biff:
                     sheet.formats[row + 1, column + 1 + i] = form
         elif kind == BOUND_SHEET:
             self._starts.append(struct.unpack_from("<I", body)[0])
+        elif kind == STRINGS:
+            self.n_strings = struct.unpack_from("<I", body, 4)[0]
         elif kind == XF:
             self._styles.append(struct.unpack_from("<H", body, 2)[0])
         elif kind == FORMAT:
@@ -112,7 +116,7 @@ class Biff:
             code = (
                 _string(body[4:], length)
                 if self._version == BIFF8
-                else body[3 : 3 + body[2]].decode("cp1252")
+                else body[3 : 3 + body[2]].decode("cp1252", "replace")
             )
             self._codes[key] = number_format(code)
         elif kind == ROW:

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from ingest.formats.encoding import decode
-from ingest.formats.reading import Reading
+from ingest.formats.reading import Reading, too_large
 from ingest.formats.sheet import Row
 from ingest.formats.sheet_book import MAX_ROWS, MAX_TEXT, ROW_COST
 from ingest.formats.sheet_header import column_names, n_above_table
@@ -28,13 +28,22 @@ N_SAMPLE = 100
 NEARLY_ALL = 0.9
 MAX_BYTES = 32 * MIB  # the rows that are read stand in the first of them
 MAX_FIELD = 1_000_000  # characters of one cell
+MAX_LINE = 4 * MIB  # characters
 MAX_CELL_LINES = 100  # a quote that is never closed makes the rest of the file one cell
 SEP_LINE = re.compile(r"^sep=(.)$", re.IGNORECASE)
 
 
 def read(data: bytes, legacy: str) -> Reading:
-    """Read a delimited file; rows above the table (titles, notes) become paragraphs."""
+    """Read a delimited file; rows above the table (titles, notes) become paragraphs.
+
+    Raises:
+        RefusedError: a line is longer than any row.
+    """
     lines = visible(_plain_delimiters(decode(data[:MAX_BYTES], legacy))).split("\n")
+    if max(map(len, lines)) > MAX_LINE:
+        raise too_large(
+            f"it has a line of over {MAX_LINE // MIB} million characters, which is no row of a table"
+        )
     told = SEP_LINE.match(lines[0].strip())
     lines = lines[1:] if told else lines
     rows = _rows(lines, told[1] if told else _delimiter(lines[:N_SAMPLE]))

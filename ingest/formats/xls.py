@@ -25,6 +25,7 @@ from ingest.unit import Outcome
 MAX_AREA = (
     8_000_000  # cells of a sheet from the first to the last: calamine takes 24 bytes for each, used or not
 )
+MIN_STRING = 3  # bytes
 STREAMS = ("Workbook", "Book")
 BEFORE_EXCEL_5 = (b"\x09\x00", b"\x09\x02", b"\x09\x04")
 UNREAD = (calamine.SheetTypeEnum.MacroSheet, calamine.SheetTypeEnum.Vba)
@@ -63,14 +64,17 @@ def _facts(data: bytes, limits: ParseLimits) -> Sequence[BiffSheet]:
     try:
         ole = Ole(data, limits)
         name = next((name for name in STREAMS if ole.has(name)), "")
-        sheets = Biff(ole.read(name)).sheets()
+        stream = ole.read(name)
+        biff = Biff(stream)
     except RefusedError as refusal:
         if refusal.outcome is Outcome.DAMAGED:
             return ()
         raise
-    for sheet in sheets:
+    if biff.n_strings * MIN_STRING > len(stream):  # calamine makes room for as many, and dies of it
+        raise damaged("its table of texts is broken: open it in Excel or LibreOffice and save it as XLSX")
+    for sheet in biff.sheets():
         _check_area(sheet.n_area())
-    return sheets
+    return biff.sheets()
 
 
 def _check_area(n_cells: int) -> None:
@@ -82,19 +86,27 @@ def _check_area(n_cells: int) -> None:
 
 
 def _read(data: bytes, facts: Sequence[BiffSheet]) -> Reading:
-    book = Book()
     try:
-        workbook = calamine.CalamineWorkbook.from_filelike(io.BytesIO(data))
-        known = len(facts) == len(workbook.sheets_metadata)
-        for index, metadata in enumerate(workbook.sheets_metadata):
-            if metadata.typ not in UNREAD:
-                _read_sheet(book, workbook, index, facts[index] if known else BiffSheet())
+        return _read_sheets(calamine.CalamineWorkbook.from_filelike(io.BytesIO(data)), facts)
     except calamine.PasswordError as error:
         raise needs_password() from error
     except (calamine.CalamineError, OSError, ValueError) as error:
         raise damaged(
             f"the workbook is broken ({one_line(str(error))[:200]}): save it again in Excel"
         ) from error
+    except BaseException as error:
+        # A panic in Rust comes as a class without a name to import, beside Exception; it is no stop of the process.
+        if type(error).__name__ != "PanicException":
+            raise
+        raise damaged("the workbook is broken: save it again in Excel") from error
+
+
+def _read_sheets(workbook: calamine.CalamineWorkbook, facts: Sequence[BiffSheet]) -> Reading:
+    book = Book()
+    known = len(facts) == len(workbook.sheets_metadata)
+    for index, metadata in enumerate(workbook.sheets_metadata):
+        if metadata.typ not in UNREAD:
+            _read_sheet(book, workbook, index, facts[index] if known else BiffSheet())
     return book.reading()
 
 

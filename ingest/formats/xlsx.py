@@ -15,7 +15,7 @@ from ingest.formats.elements import child, children, descendants, local, number,
 from ingest.formats.embedded import files
 from ingest.formats.office import broken_notes, core_title
 from ingest.formats.package import Package
-from ingest.formats.reading import Reading, RefusedError
+from ingest.formats.reading import Reading, RefusedError, too_large
 from ingest.formats.sheet import MAX_COLUMN, MAX_ROW, Row, Sheet, Spans, cells_of, column_number
 from ingest.formats.sheet_book import Book
 from ingest.formats.sheet_numbers import GENERAL, NumberFormat, iso_text, number_text
@@ -102,12 +102,23 @@ class _Workbook:
         if book.is_full:
             book.skip(sheet.name)
             return
-        data = self._package.read(path)
+        data = self._sheet_data(path, sheet.name)
         add_asides(self._package, path, sheet, self._people)
         self._parts += files(self._package, self._package.relations(path).values(), self._limits)
         if kind == "worksheet":
             sheet.spans, sheet.n_rows = _spans(data), _n_rows(data)
         book.add(sheet, _rows(data, path, sheet, self._values) if kind == "worksheet" else ())
+
+    def _sheet_data(self, path: str, name: str) -> bytes:
+        try:
+            return self._package.read(path)
+        except RefusedError as refusal:
+            if refusal.outcome is not Outcome.TOO_LARGE:
+                raise
+            raise too_large(
+                f"sheet {name} is over {self._limits.max_part_mb} MB when unpacked: "
+                "save the rows that people ask about as a workbook of their own"
+            ) from refusal
 
     def _part(self, kind: str) -> str:
         return next((path for found, path in self._relations.values() if found == kind), "")

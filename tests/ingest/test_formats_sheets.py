@@ -6,7 +6,7 @@ import datetime as dt
 import io
 import struct
 import zipfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 
 import openpyxl
 import pytest
@@ -32,7 +32,10 @@ MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
 PACKAGE = "http://schemas.openxmlformats.org/package/2006/relationships"
 
 
-def workbook(*fills: Callable[[Worksheet], object] | Iterable[Iterable[object]]) -> bytes:
+Fill = Callable[[Worksheet], object] | Sequence[Sequence[object]]
+
+
+def workbook(*fills: Fill) -> bytes:
     """Return a workbook of a sheet ("S1", "S2", …) for each: its rows, or a function that fills it."""
     book = openpyxl.Workbook()
     book.remove(book.worksheets[0])
@@ -109,7 +112,7 @@ def test_rows_name_their_columns_and_know_their_cells() -> None:
 
 
 def test_a_title_above_a_table_is_its_heading_and_a_blank_row_ends_it() -> None:
-    rows = [["Stock"], ["Item", "Price", "Unit"], ["Nut", 1, "kg"], [], ["Checked by Ann"]]
+    rows: Fill = [["Stock"], ["Item", "Price", "Unit"], ["Nut", 1, "kg"], [], ["Checked by Ann"]]
     found = xlsx.read(workbook(rows), LIMITS)
     assert said(found) == [
         ("S1!A1", "Stock"),
@@ -130,7 +133,7 @@ def test_a_header_with_an_empty_row_below_it_names_its_table() -> None:
 
 
 def test_a_spacer_row_does_not_take_the_names_away() -> None:
-    rows = [["Item", "Price", "Unit"], ["Nut", 1, "kg"], [], ["Bolt", 2, "kg"]]
+    rows: Fill = [["Item", "Price", "Unit"], ["Nut", 1, "kg"], [], ["Bolt", 2, "kg"]]
     assert xlsx.read(workbook(rows), LIMITS).units[-1].text == "Item: Bolt; Price: 2; Unit: kg"
 
 
@@ -377,7 +380,8 @@ def test_a_broken_sheet_costs_itself_only() -> None:
 
 def rewritten(data: bytes, name: str, text: str) -> bytes:
     with zipfile.ZipFile(io.BytesIO(data)) as package:
-        return zip_of({member: package.read(member) for member in package.namelist()} | {name: text.encode()})
+        members: dict[str, str | bytes] = {member: package.read(member) for member in package.namelist()}
+    return zip_of(members | {name: text})
 
 
 def test_what_the_cell_reader_calls_damaged_goes_to_calamine() -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from ingest.formats import csv, md, txt
 from ingest.formats.encoding import decode, decode_declared
+from ingest.formats.reading import RefusedError
 from ingest.locator import Locator
 from ingest.unit import Unit, UnitKind
 
@@ -228,3 +229,8 @@ def test_a_long_file_is_read_to_its_20000th_row_and_says_so() -> None:
     found = csv.read(b"Name,Price\n" + b"Nut,1\n" * 30_000, "cp1252")
     assert len(found.units) == 19_999  # the header is a row of the file
     assert found.notes == ["only the first 20,000 rows of about 30,001 are read"]
+
+
+def test_a_line_longer_than_any_row_is_refused() -> None:
+    with pytest.raises(RefusedError, match="no row of a table"):
+        csv.read(b"a," * 3_000_000, "cp1252")
