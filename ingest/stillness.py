@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from ingest.folder import is_being_written, look_at
@@ -12,9 +13,15 @@ MIN_WAIT_S = 0.1
 
 
 class Stillness:
-    """Looks at the files of a folder; remembers only those from the future."""
+    """Looks at the files of a folder; remembers only those from the future.
 
-    def __init__(self, folder: Path, settle_s: float) -> None:
+    Args:
+        settle_s: how long a file must have been still.
+        clock: the time of day, which may jump.
+    """
+
+    def __init__(self, folder: Path, settle_s: float, clock: Callable[[], float] = time.time) -> None:
+        self._clock = clock
         self._folder = folder
         self._settle_s = settle_s
         self._watched: dict[str, tuple[int, float]] = {}  # path → (change time, first seen with it)
@@ -33,7 +40,7 @@ class Stillness:
         return 0.0
 
     def _still_s(self, path: str, changed_ns: int) -> float:
-        still_s = time.time() - changed_ns / 1e9  # ctime: unlike mtime, no program can set it
+        still_s = self._clock() - changed_ns / 1e9  # ctime: unlike mtime, no program can set it
         if still_s >= 0:
             self._watched.pop(path, None)
             return still_s

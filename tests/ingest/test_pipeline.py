@@ -2,109 +2,21 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from ingest.access import Viewer
-from ingest.dense import Dense
-from ingest.library import Library
 from ingest.limits import ParseLimits
-from ingest.options import Embedder, IngestOptions
 from ingest.parser import Parser
-from ingest.pipeline import Ingest
-from ingest.stored import StoredDocument
-from ingest.unit import Parsed
 from models.embedder import open_embedder
+from tests.ingest.desk import Desk, KeptParser
 from tests.ingest.hash_embedder import HashEmbedder
 
-ROOT = Viewer(0, frozenset())
 MINILM = Path(__file__).parents[2] / ".cache/models/all-minilm-l6-v2/onnx"
-OPTIONS = IngestOptions(settle_ms=60, sweep_every_s=3.0, retry_s=0.3)
-
-
-class KeptParser:
-    """The real parser, started once for all tests: Ingest may start and stop it as it likes."""
-
-    def __init__(self, parser: Parser) -> None:
-        self.parser = parser
-        self.paths: list[str] = []
-
-    def start(self) -> None:
-        pass
-
-    def stop(self) -> None:
-        pass
-
-    def parse(self, path: Path, part: str | None = None, page: int | None = None) -> Parsed:
-        self.paths.append(path.name)
-        return self.parser.parse(path, part, page)
-
-
-class Desk:
-    """Ingest on a folder of its own."""
-
-    def __init__(self, home: Path, parser: KeptParser, embedder: Embedder) -> None:
-        self.home = home
-        self.folder = home / "documents"
-        self.folder.mkdir()
-        self.parser = parser
-        self.embedder = embedder
-        self.busy = False
-        self.n_changes = 0
-        self.options = OPTIONS
-
-    def start(self) -> None:
-        self.library = Library(self.home / "library.db")
-        self.dense = Dense(
-            self.home / "chroma", self.library, self.embedder.fingerprint, self.embedder.n_dims
-        )
-        self.ingest = Ingest(
-            library=self.library, dense=self.dense, parser=self.parser, embedder=self.embedder, folder=self.folder,
-            options=self.options, busy=lambda: self.busy, on_change=self._changed,
-        )  # fmt: skip
-        self.ingest.start()
-
-    def stop(self) -> None:
-        self.ingest.stop()
-        self.dense.close()
-        self.library.close()
-
-    def _changed(self) -> None:
-        self.n_changes += 1
-
-    def documents(self) -> dict[str, StoredDocument]:
-        return {document.path: document for document in self.library.documents(ROOT)}
-
-    def states(self) -> dict[str, str]:
-        return {path: document.state for path, document in self.documents().items()}
-
-    def until(self, holds: Callable[[], bool], timeout_s: float = 20.0) -> None:
-        deadline = time.monotonic() + timeout_s
-        while not holds():
-            assert time.monotonic() < deadline, (self.states(), self.ingest.status())
-            time.sleep(0.02)
-
-    def until_states(self, **states: str) -> None:
-        self.until(
-            lambda: {p.rpartition("/")[2].partition(".")[0]: s for p, s in self.states().items()} == states
-        )
-
-    def words(self, query: str) -> list[str]:
-        ids = [id for id, _ in self.library.lexical(query, 20, ROOT)]
-        found = self.library.chunks(ids, ROOT)
-        return [found[id].document.path for id in ids]
-
-    def near(self, text: str) -> str:
-        """Return the path of the nearest chunk."""
-        assert self.dense.wait(30)
-        self.dense.follow()  # it comes after the commit
-        [(id, _)] = self.dense.query(self.embedder.embed([text])[0], 1)
-        return self.library.chunks([id], ROOT)[id].document.path
 
 
 @pytest.fixture(scope="module")
@@ -287,103 +199,6 @@ def test_a_failed_file_says_why_and_is_tried_again_only_when_it_changes(desk: De
     (desk.folder / "blank.txt").write_text("now there is something\n")
     desk.until_states(bad="damaged", blank="ready", big="too_large")
     assert desk.parser.paths == ["blank.txt"]
-
-
-def test_embedding_pauses_while_someone_is_being_answered(desk: Desk) -> None:
-    desk.busy = True
-    (desk.folder / "a.txt").write_text("some words\n")
-    desk.until(lambda: desk.ingest.status().current == "a.txt")
-    time.sleep(0.4)
-    assert desk.states() == {"a.txt": "waiting"}
-    desk.busy = False
-    desk.until_states(a="ready")
-
-
-def test_the_workers_give_way_to_everything_else(desk: Desk) -> None:
-    desk.until(lambda: all(thread.native_id for thread in desk.ingest._threads))
-    levels = [10, 19, 19, 19]
-    desk.until(
-        lambda: [os.getpriority(os.PRIO_PROCESS, t.native_id or 0) for t in desk.ingest._threads] == levels
-    )
-
-
-def test_a_bug_of_ours_fails_one_file_and_no_other(tmp_path: Path, parser: KeptParser) -> None:
-    class Faulty(HashEmbedder):
-        def embed(self, texts):  # type: ignore[no-untyped-def]
-            if any("poison" in text for text in texts):
-                raise ZeroDivisionError("a bug")
-            return super().embed(texts)
-
-    desk = Desk(tmp_path, parser, Faulty())
-    (desk.folder / "a.txt").write_text("poison\n")
-    (desk.folder / "b.txt").write_text("cure\n")
-    desk.start()
-    try:
-        desk.until_states(a="crashed", b="ready")
-        assert "ZeroDivisionError: a bug" in desk.documents()["a.txt"].reason
-    finally:
-        desk.stop()
-
-
-def test_a_full_disk_pauses_ingest_and_loses_nothing(desk: Desk) -> None:
-    (desk.folder / "a.txt").write_text("some words\n")
-    desk.until_states(a="ready")
-    with desk.library.database.write() as connection:
-        used = connection.execute("PRAGMA page_count").fetchone()[0]
-        connection.execute(f"PRAGMA max_page_count = {used + 1}")
-    (desk.folder / "b.txt").write_text("".join(f"Paragraph {n} has its own words.\n\n" for n in range(2000)))
-    (desk.folder / "c.txt").write_text("more words\n")
-    desk.until(lambda: "disk is full" in desk.ingest.status().problem)
-    assert desk.words("words") == ["a.txt"], "search goes on"
-    time.sleep(1.0)
-    assert "disk is full" in desk.ingest.status().problem
-    with desk.library.database.write() as connection:
-        connection.execute("PRAGMA max_page_count = 1000000")
-    desk.until_states(a="ready", b="ready", c="ready")
-    desk.until(lambda: desk.ingest.status().problem == "")
-
-
-def test_a_vanished_folder_is_not_a_deletion(desk: Desk) -> None:
-    (desk.folder / "a.txt").write_text("some words\n")
-    desk.until_states(a="ready")
-    desk.folder.rename(desk.home / "away")
-    desk.until(lambda: "cannot be read" in desk.ingest.status().problem)
-    time.sleep(0.5)
-    assert desk.states() == {"a.txt": "ready"}
-    (desk.home / "away").rename(desk.folder)
-    desk.until(lambda: desk.ingest.status().problem == "")
-    (desk.folder / "b.txt").write_text("more words\n")
-    desk.until_states(a="ready", b="ready")
-
-
-def test_an_emptied_folder_is_held_until_someone_confirms(desk: Desk) -> None:
-    for n in range(10):
-        (desk.folder / f"f{n}.txt").write_text(f"document {n}\n")
-    desk.until_states(**{f"f{n}": "ready" for n in range(10)})
-    for file in desk.folder.iterdir():
-        file.unlink()
-    desk.until(lambda: "appliance ingest confirm" in desk.ingest.status().problem)
-    # Those deleted before the last one may have been seen going one by one; what was held stays.
-    held = len(desk.states())
-    time.sleep(0.5)
-    assert len(desk.states()) == held >= 1
-    desk.ingest.confirm_deletes()
-    desk.until(lambda: desk.states() == {})
-    assert desk.ingest.status().problem == ""
-
-
-def test_a_stop_in_the_middle_leaves_the_file_waiting(desk: Desk) -> None:
-    desk.embedder.delay_s = 0.05  # type: ignore[attr-defined]
-    (desk.folder / "a.txt").write_text(
-        "".join(f"Paragraph {n} has its own {n * n} words.\n\n" for n in range(3000))
-    )
-    desk.until_states(a="embedding")
-    began = time.monotonic()
-    desk.stop()
-    assert time.monotonic() - began < 5
-    desk.embedder.delay_s = 0.0  # type: ignore[attr-defined]
-    desk.start()
-    desk.until_states(a="ready")
 
 
 @pytest.mark.skipif(not MINILM.exists(), reason="the embedder is not installed: `make test` fetches it")
