@@ -37,9 +37,10 @@ class FileStat:
     @classmethod
     def of(cls, status: os.stat_result) -> FileStat:
         """Read what the system says of a file."""
+        mtime_ns = status.st_mtime_ns
         return cls(
             status.st_size,
-            max(-STORABLE, min(status.st_mtime_ns, STORABLE)),
+            mtime_ns if -STORABLE <= mtime_ns <= STORABLE else STORABLE,
             status.st_ino & STORABLE,
             status.st_uid,
             status.st_gid,
