@@ -1,7 +1,7 @@
 """Hints that something moved in the watched folder. The only importer of watchdog.
 
-A hint carries nothing: the sweep looks for itself. Where hints cannot be trusted (network file systems, a
-full inotify table), the sweep comes round often instead, and `how` says so.
+A hint carries nothing: the sweep looks for itself. Where hints cannot be trusted (a network file system, on the
+folder or on a part of it, or a full inotify table), the sweep comes round often besides, and `how` says so.
 """
 
 from __future__ import annotations
