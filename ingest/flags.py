@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import replace
 
 from ingest.flag_english import ENGLISH, TOKENS
@@ -17,6 +17,8 @@ from ingest.flag_rules import DENIED, Rule
 from ingest.unit import INSTRUCTION, Unit
 
 RULES = (*TOKENS, *ENGLISH, *GERMAN, *FRENCH, *SPANISH, *OTHERS)
+N_TOGETHER = 64
+BETWEEN = "\n;\n"  # ends a sentence for every rule, so that none reaches from one unit into the next
 N_BEFORE = 40  # characters in front of a match that may turn it round
 # Letters written with characters that no screen shows (Unicode tags) are a message for machines alone.
 TAGS = re.compile("[\U000e0020-\U000e007e]{8,}")
@@ -24,14 +26,31 @@ TAG_LETTERS = {0xE0000 + code: code for code in range(0x20, 0x7F)}
 UNSEEN = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]")
 
 
-def with_flags(units: Iterable[Unit]) -> list[Unit]:
+def with_flags(units: Sequence[Unit]) -> list[Unit]:
     """Return the units, those that address the machine with the flag `INSTRUCTION` added."""
-    return [_flagged(unit) for unit in units]
+    flagged: list[Unit] = []
+    for first in range(0, len(units), N_TOGETHER):
+        batch = units[first : first + N_TOGETHER]
+        # Nearly always nothing is found: one search over many short units is cheaper than one over each.
+        flagged += map(_flagged, batch) if _is_suspect(BETWEEN.join(map(_text, batch))) else batch
+    return flagged
 
 
 def _flagged(unit: Unit) -> Unit:
-    text = f"{unit.header}\n{unit.text}" if unit.header else unit.text
-    return replace(unit, flags=unit.flags | {INSTRUCTION}) if is_instruction_like(text) else unit
+    return replace(unit, flags=unit.flags | {INSTRUCTION}) if is_instruction_like(_text(unit)) else unit
+
+
+def _text(unit: Unit) -> str:
+    return f"{unit.header}\n{unit.text}" if unit.header else unit.text
+
+
+def _is_suspect(text: str) -> bool:
+    """Tell whether any rule finds anything, before what may deny it is looked at."""
+    plain = _plain(text)
+    found = (
+        rule for rule in RULES if any(stem in plain for stem in rule.stems) and rule.pattern.search(plain)
+    )
+    return TAGS.search(text) is not None or any(found)
 
 
 def is_instruction_like(text: str) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 PATH = " › "
@@ -38,6 +38,11 @@ class Locator:
     rows: tuple[int, int] | None = None
     lines: tuple[int, int] | None = None
 
+    @property
+    def path(self) -> tuple[str, ...]:
+        """Names above the text, outermost first: part, sheet, headings. What it says often only makes sense below them."""
+        return (*self.part, *((self.sheet,) if self.sheet else ()), *self.heading)
+
     def __str__(self) -> str:
         place = [self._page(), f"slide {self.slide}" if self.slide else "", self._sheet(), self._time()]
         spans = [_span("row", self.rows), _span("line", self.lines)]
@@ -64,7 +69,8 @@ class Locator:
 
     def to_json(self) -> dict[str, Any]:
         """Return the parts that are set; `from_json` reads them back."""
-        return {name: value for name, value in asdict(self).items() if value not in (None, (), False)}
+        values = ((name, getattr(self, name)) for name in self.__slots__)
+        return {name: value for name, value in values if value not in (None, (), False)}
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Locator:

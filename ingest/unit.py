@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
@@ -104,7 +104,8 @@ class Parsed:
 
     def to_json(self) -> dict[str, Any]:
         """Return plain JSON; `from_json` reads it back."""
-        return asdict(self) | {"units": [unit_to_json(unit) for unit in self.units]}
+        rest = asdict(replace(self, units=()))  # copies all that it holds, slowly: not the units
+        return rest | {"units": [unit_to_json(unit) for unit in self.units]}
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Parsed:

@@ -29,6 +29,7 @@ UNREAD_ATTRIBUTES = frozenset(
     "class style lang space schemalocation nonamespaceschemalocation version xmlns".split()
 )
 MAX_ATTRIBUTE = 300  # characters
+MAX_ATTRIBUTES = 500  # of one element; lxml reads them in square time
 PICTURE = "svg"  # its attributes draw; only its texts are read
 
 
@@ -122,7 +123,8 @@ def _fields(children: list[Any]) -> list[tuple[str, Value]]:
 
 
 def _attributes(element: Any) -> list[tuple[str, Value]]:
-    if etree.QName(element.getroottree().getroot()).localname == PICTURE:
+    is_picture = etree.QName(element.getroottree().getroot()).localname == PICTURE
+    if is_picture or len(element.attrib) > MAX_ATTRIBUTES:
         return []
     found: list[tuple[str, Value]] = []
     for key, value in element.attrib.items():
