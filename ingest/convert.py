@@ -24,7 +24,6 @@ from ingest.confine import die_with, give_up_rights, lower_limit
 from ingest.formats.tidy import one_line
 from ingest.limits import MIB
 
-MAX_OUTPUT_MB = 256
 POLL_S = 0.1
 PREFIX = "appliance-convert-"
 MAX_SAID = 200  # characters of the program's own words in an error
@@ -88,12 +87,14 @@ class Room:
     Attributes:
         scratch: a folder in which it makes one of its own, deleted at its end.
         memory_mb: address space of each process of the program.
+        max_output_mb: of each file that it writes, the result too.
         is_wanted: asked several times a second; once it says no, the program is ended.
     """
 
     scratch: Path
     timeout_s: float = 40.0
     memory_mb: int = 2048
+    max_output_mb: int = 256
     is_wanted: Callable[[], bool] = field(default=lambda: True)
 
 
@@ -127,9 +128,9 @@ def convert(program: Program, data: bytes, kind: str, room: Room) -> bytes:
             source.write_bytes(data)
             _furnish(source.parent)
             _run(program, source, kind, room)
-            return _result(program, source, kind)
-    except OSError as error:
-        raise ConversionError(f"{program.name} could not be run ({error.strerror})") from error
+            return _result(program, source, kind, room)
+    except (OSError, subprocess.SubprocessError) as error:
+        raise ConversionError(f"{program.name} could not be run ({error})") from error
 
 
 def _sweep(scratch: Path) -> None:
@@ -163,7 +164,7 @@ def _run(program: Program, source: Path, kind: str, room: Room) -> None:
         finally:
             _end(process)
     if code == -signal.SIGXFSZ:
-        raise ConversionTooLargeError(f"{program.name} wrote more than {MAX_OUTPUT_MB} MB")
+        raise ConversionTooLargeError(f"{program.name} wrote more than {room.max_output_mb} MB")
     if code == -signal.SIGXCPU:
         raise ConversionTimeoutError(f"{program.name} took longer than {room.timeout_s:.0f} s")
     if code != 0:
@@ -175,7 +176,7 @@ def _confine(parent_pid: int, room: Room) -> None:
     die_with(parent_pid)
     give_up_rights()
     lower_limit(resource.RLIMIT_AS, room.memory_mb * MIB)
-    lower_limit(resource.RLIMIT_FSIZE, MAX_OUTPUT_MB * MIB)
+    lower_limit(resource.RLIMIT_FSIZE, room.max_output_mb * MIB)
     lower_limit(resource.RLIMIT_CPU, int(room.timeout_s) + 1)
 
 
@@ -197,7 +198,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
     process.wait()
 
 
-def _result(program: Program, source: Path, kind: str) -> bytes:
+def _result(program: Program, source: Path, kind: str, room: Room) -> bytes:
     made = source.parent / "out" / f"source.{program.makes[kind]}"
     path = source.parent / "printed" if program.prints else made
     try:
@@ -208,9 +209,10 @@ def _result(program: Program, source: Path, kind: str) -> bytes:
         info = os.fstat(descriptor)
         if not stat.S_ISREG(info.st_mode):
             raise ConversionError(f"{program.name} wrote no file")
-        if info.st_size > MAX_OUTPUT_MB * MIB:
-            raise ConversionTooLargeError(f"{program.name} wrote more than {MAX_OUTPUT_MB} MB")
-        return file.read(MAX_OUTPUT_MB * MIB)
+        # A file exactly as long as the limit was cut off by it, by a program that took no notice.
+        if info.st_size >= room.max_output_mb * MIB:
+            raise ConversionTooLargeError(f"{program.name} wrote more than {room.max_output_mb} MB")
+        return file.read(room.max_output_mb * MIB)
 
 
 def _said(folder: Path) -> str:

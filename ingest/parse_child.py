@@ -180,10 +180,10 @@ def _attempt_converted(data: bytes, kind: str, path: str, request: Request, serv
 
 def _converted(program: Program, data: bytes, kind: str, request: Request, server_pid: int) -> bytes:
     limits = request.limits
-    scratch = Path(tempfile.gettempdir())
     room = Room(
-        scratch, limits.convert_timeout_s, limits.convert_memory_mb, lambda: os.getppid() == server_pid
-    )
+        Path(tempfile.gettempdir()), limits.convert_timeout_s, limits.convert_memory_mb,
+        is_wanted=lambda: os.getppid() == server_pid,
+    )  # fmt: skip
     try:
         return convert(program, data, kind, room)
     except ConversionTimeoutError as error:
@@ -201,4 +201,4 @@ def _unread(kind: str) -> Parsed:
         return Parsed(
             Outcome.NEEDS_PASSWORD, "this is an Office document with a password: save a copy without one"
         )
-    return Parsed(Outcome.UNSUPPORTED, f"this is {WORDS[kind]}, which is not read yet")
+    return Parsed(Outcome.UNSUPPORTED, f"this is {WORDS[kind]}: files of this kind are not read")

@@ -129,6 +129,8 @@ class DocText:
             return [Piece(0, max(0, min(end, len(self.stream)) - begin), begin, 1)]
         table = _piece_table(clx)
         n_pieces = max(0, (len(table) - 4) // 12)
+        if not n_pieces:
+            raise damaged("the order of its text is missing: open it in Word and save it as DOCX")
         starts = struct.unpack_from(f"<{n_pieces + 1}I", table, 0)
         pieces = []
         for i, (start, end) in enumerate(pairwise(starts)):
@@ -138,8 +140,6 @@ class DocText:
             if end < start:
                 raise damaged("the order of its text is broken: open it in Word and save it as DOCX")
             pieces.append(self._piece(start, end - start, place))
-        if not pieces:
-            raise damaged("the order of its text is missing: open it in Word and save it as DOCX")
         return pieces
 
     def _piece(self, start: int, n_chars: int, place: int) -> Piece:
