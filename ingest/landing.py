@@ -13,6 +13,7 @@ from ingest.dense import Dense
 from ingest.flight import Flight, Pending
 from ingest.folder import FileStat, look_at, sha256_of
 from ingest.gate import Gate, StoppedError
+from ingest.memory import give_back
 from ingest.progress import Progress
 from ingest.record import Record, Stage, Version
 from ingest.unit import Outcome
@@ -47,6 +48,7 @@ class Landing:
         self._whole: queue.Queue[Pending] = queue.Queue(MAX_WHOLE)
         self._followed = 0.0
         self._is_behind = False
+        self._has_worked = False
 
     def put(self, document: Pending) -> None:
         """Take a document over; blocks while too many wait.
@@ -74,8 +76,15 @@ class Landing:
             try:
                 document = self._whole.get(timeout=POLL_S)
             except queue.Empty:
-                continue
-            self._land(document)
+                self._rest()
+            else:
+                self._land(document)
+                self._has_worked = True
+
+    def _rest(self) -> None:
+        if self._has_worked and self._flight.oldest() is None:
+            self._has_worked = False
+            give_back()
 
     def _land(self, document: Pending) -> None:
         try:
