@@ -111,11 +111,12 @@ class _Cutter:
     def _with_long_headers(self, units: Iterable[Unit]) -> Iterator[Unit]:
         """Put a header that is too long to be repeated in full in front of its table, once."""
         for unit in units:
+            if not unit.text.strip():
+                continue
             is_new = unit.header not in self._headers
             if unit.header and is_new and self._header(unit.header)[0] != unit.header:
                 yield Unit(unit.header, unit.locator, UnitKind.PARAGRAPH, flags=unit.flags)
-            if unit.text.strip():
-                yield unit
+            yield unit
 
     def _fits(self, unit: Unit, cost: int) -> bool:
         """Tell whether the unit may join the draft: there is room, and the document's structure does not part them."""
@@ -170,14 +171,14 @@ class _Cutter:
 
     def _room(self, unit: Unit) -> int:
         """Return the tokens for text in a chunk that begins with this unit."""
-        path = unit.locator.heading
+        path = unit.locator.path
         if path not in self._rooms:
             n_context = self._tokenizer.count_tokens(self._context(path, ()))
             self._rooms[path] = self._max_tokens - n_context - 1
         return self._rooms[path]
 
     def _context(self, path: Sequence[str], shown: Sequence[str]) -> str:
-        """Return title and headings that the text itself does not show, outermost first, within their share."""
+        """Return title and names above the text that it does not show itself, outermost first, within their share."""
         parts = [part for part in dict.fromkeys((self._title, *path)) if part and part not in shown]
         return self._cut.first(PATH.join(parts), int(self._max_tokens * CONTEXT_SHARE))
 
@@ -200,7 +201,7 @@ class _Cutter:
         text = "\n".join(draft.texts)
         locator = _merged(draft.units)
         n_tokens = self._tokenizer.count_tokens(text)
-        context = self._context(locator.heading, draft.texts)
+        context = self._context(locator.path, draft.texts)
         embed_text = f"{context}\n{text}" if context else text
         if self._tokenizer.count_tokens(embed_text) > self._max_tokens:
             embed_text = self._cut.first(embed_text, self._max_tokens)

@@ -40,7 +40,7 @@ class Locator:
 
     @property
     def path(self) -> tuple[str, ...]:
-        """Names above the text, outermost first: part, sheet, headings. What it says often only makes sense below them."""
+        """Names above the text, outermost first: part, sheet, headings; often it only makes sense below them."""
         return (*self.part, *((self.sheet,) if self.sheet else ()), *self.heading)
 
     def __str__(self) -> str:

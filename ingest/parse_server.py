@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import codecs
 import contextlib
-import encodings.aliases
+import encodings
 import gc
 import importlib
 import os
+import pkgutil
 import select
 import signal
 import socket
@@ -182,9 +183,9 @@ def _death(child: Child, code: int, request: Request) -> Parsed:
 def preload() -> None:
     """Load what Python would otherwise load at first use: in each child again, under its limits."""
     importlib.import_module("heapq")  # for Counter.most_common
-    for name in set(encodings.aliases.aliases.values()):
+    for module in pkgutil.iter_modules(encodings.__path__):
         with contextlib.suppress(LookupError):
-            codecs.lookup(name)
+            codecs.lookup(module.name)
 
 
 def main() -> None:

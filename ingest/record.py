@@ -312,7 +312,7 @@ class Record:
     def _add_chunks(self, connection: sqlite3.Connection, id: int, version: Version) -> None:
         vectors = version.vectors.astype(STORED_DTYPE)
         for ordinal, (chunk, vector) in enumerate(zip(version.chunks, vectors, strict=True)):
-            heading = " › ".join(part for part in (version.title, *chunk.locator.heading) if part)
+            heading = " › ".join(part for part in (version.title, *chunk.locator.path) if part)
             text = storable(chunk.text)
             added = connection.execute(
                 "INSERT INTO chunks (document_id, ordinal, text, heading, locator, n_tokens, flags, digest, "

@@ -153,6 +153,31 @@ def test_later_chunks_of_a_section_name_it_where_they_are_embedded() -> None:
     assert not found[-1].text.startswith("Leave")
 
 
+def test_sheet_and_message_stand_in_front_of_what_is_embedded() -> None:
+    place = Locator(part=("message 3: Rent",), sheet="Budget 2026", heading=("Costs",))
+    (found,) = chunks([Unit("1,200 a month", place)], title="mail")
+    assert found.embed_text == "mail › message 3: Rent › Budget 2026 › Costs\n1,200 a month"
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (Locator(slide=1), Locator(slide=2)),
+        (Locator(sheet="A"), Locator(sheet="B")),
+        (Locator(part=("a.txt",)), Locator(part=("b.txt",))),
+    ],
+)
+def test_a_chunk_keeps_to_one_slide_sheet_and_part(one: Locator, other: Locator) -> None:
+    assert [chunk.locator for chunk in chunks([Unit("x", one), Unit("y", other)])] == [one, other]
+
+
+def test_cells_and_times_span_all_units() -> None:
+    rows = [Unit(f"row {n}", Locator(sheet="A", cells=(n, 2, n, 2 + n))) for n in (3, 4)]
+    assert str(chunks(rows)[0].locator) == "A!B3:F4"
+    cues = [Unit("so", Locator(time=(61.0, 64.5))), Unit("it is", Locator(time=(64.5, 3700.0)))]
+    assert str(chunks(cues)[0].locator) == "0:01:01–1:01:40"
+
+
 def test_hidden_text_is_not_mixed_with_visible_text() -> None:
     found = chunks([para("seen"), para("unseen", flags=frozenset({"hidden"})), para("seen again")])
     assert [chunk.flags for chunk in found] == [frozenset(), frozenset({"hidden"}), frozenset()]

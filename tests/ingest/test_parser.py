@@ -107,9 +107,9 @@ def test_a_name_in_any_bytes_is_read(make: Make, tmp_path: Path) -> None:
             "a.pdf",
             b"SQLite format 3\0" + b"\0" * 30,
             Outcome.UNSUPPORTED,
-            "a database (SQLite), which is not read",
+            "this is a database (SQLite): files of this kind are not read",
         ),
-        ("a.docx", zip_of({"a.txt": "x"}), Outcome.UNSUPPORTED, "a ZIP archive"),
+        ("a.docx", b"\x7fELF" + b"\0" * 30, Outcome.UNSUPPORTED, "this is a program"),
         (
             "a.docx",
             b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + "EncryptedPackage".encode("utf-16-le"),
