@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sysconfig
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -58,7 +58,7 @@ def folders(limits: ParseLimits) -> list[Path]:
     """Return the folders that may hold data, the first choice first."""
     if limits.ocr_data:
         return [Path(limits.ocr_data)]
-    packaged = Path(sysconfig.get_path("data")) / "share" / "tessdata"
+    packaged = Path(sys.prefix) / "share" / "tessdata"
     return [*sorted(DEBIAN.glob("*/tessdata"), reverse=True), SHARED, packaged]
 
 

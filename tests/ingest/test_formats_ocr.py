@@ -108,8 +108,9 @@ def test_a_page_that_lies_askew_is_levelled() -> None:
 
 
 @needs_data
-def test_small_letters_are_read() -> None:
-    assert texts(read_first(saved(drawn(*LINES, size=(560, 200), height=16))).units) == [SENTENCE]
+def test_small_letters_are_read_enlarged() -> None:
+    found = texts(read_first(saved(drawn(*LINES, size=(420, 160), height=13))).units)
+    assert len(set(SENTENCE.split()) & set(" ".join(found).split())) >= 9  # of 15
 
 
 @needs_data
