@@ -1,6 +1,6 @@
 """The SQLite file under the record: opening and migrating it, one writer at a time, a few reading connections.
 
-Knows no table but `meta`; what is stored is the business of library.py and record.py.
+Knows of no table but `meta` more than that it counts ids; what is stored is the business of library.py and record.py.
 """
 
 from __future__ import annotations
@@ -8,11 +8,13 @@ from __future__ import annotations
 import logging
 import sqlite3
 import threading
+import time
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from ingest.damage import damage_of, set_aside
 from ingest.errors import DiskFullError, LibraryError
 from ingest.text_digest import digest_of
 
@@ -37,10 +39,11 @@ PRAGMA temp_store = MEMORY;
 class Database:
     """One SQLite file in WAL mode.
 
-    Readers borrow a connection from a small pool, from any thread, and never wait for the writer.
+    Readers borrow a connection from a small pool, from any thread, and never wait for the writer. A file that is found
+    damaged is set aside, and an empty one begins.
 
     Raises:
-        LibraryError: the file cannot be opened, is damaged, or was written by a newer version.
+        LibraryError: the file cannot be opened, or was written by a newer version.
     """
 
     def __init__(self, path: Path) -> None:
@@ -49,12 +52,17 @@ class Database:
         self._pool_lock = threading.Lock()
         self._idle: list[sqlite3.Connection] = []
         self._closed = False
+        first_id = 0
         with self._mapped():
             path.parent.mkdir(parents=True, exist_ok=True)
+            if damage := damage_of(path):
+                set_aside(path, damage)
+                # Conversations know documents and chunks by ids that must never mean others: begin far beyond them.
+                first_id = int(time.time()) * 1000
             self._writer = self._connect()
         try:
             with self._mapped():
-                self._prepare()
+                self._prepare(first_id)
         except BaseException:
             self._writer.close()
             raise
@@ -138,13 +146,14 @@ class Database:
             raise
         return connection
 
-    def _prepare(self) -> None:
+    def _prepare(self, first_id: int) -> None:
         if not self._writer.execute("SELECT 1 FROM sqlite_master WHERE name = 'meta'").fetchone():
             schema = (ROOM / "schema.sql").read_text(encoding="utf-8")
             self._writer.executescript(
                 f"BEGIN IMMEDIATE; {schema}"
                 f"INSERT INTO meta VALUES ('schema_version', '{SCHEMA_VERSION}');"
                 f"INSERT INTO meta VALUES ('record_id', '{uuid.uuid4().hex}');"
+                f"INSERT INTO sqlite_sequence VALUES ('documents', {first_id}), ('chunks', {first_id});"
                 "COMMIT;"
             )
         found = int(self._writer.execute("SELECT value FROM meta WHERE key = 'schema_version'").fetchone()[0])
@@ -195,8 +204,8 @@ class Database:
             return DiskFullError(f"{self.path}: the disk is full; make room, ingest goes on by itself")
         if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
             return LibraryError(
-                f"{self.path}: the record is damaged ({error}): restore a backup, or stop the appliance, "
-                f"move {self.path.name}* away and start it: every document is then read again from the folder"
+                f"{self.path}: the record is damaged ({error}): stop the appliance, move {self.path.name}* away and "
+                "start it: every document is then read again from the folder"
             )
         if code in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM) or isinstance(
             error, OSError

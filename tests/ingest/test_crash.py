@@ -1,4 +1,5 @@
-"""kill -9 at random moments while the folder changes: then the record equals the folder, and Chroma the record."""
+"""kill -9 at random moments while the folder changes, and a bad disk: then the record equals the folder, and Chroma
+the record."""
 
 from __future__ import annotations
 
@@ -74,13 +75,27 @@ def live_through(home: Path, folder: Folder, seconds: float) -> None:
         child.communicate()
 
 
+def hurt(home: Path, rng: random.Random) -> None:
+    """Do what a bad disk does: cut off the record's last writes, or write over the index."""
+    if rng.random() < 0.5:
+        wal = home / "library.db-wal"
+        if wal.exists():
+            os.truncate(wal, rng.randrange(wal.stat().st_size + 1))
+        return
+    for file in sorted((home / "chroma").rglob("*.*")):
+        if file.is_file() and rng.random() < 0.5:
+            file.write_bytes(rng.randbytes(min(file.stat().st_size, 5000)))
+
+
 def test_after_kills_at_random_moments_record_folder_and_index_are_equal(tmp_path: Path) -> None:
     rng = random.Random(20261130)
     (tmp_path / "documents").mkdir()
     folder = Folder(tmp_path / "documents", rng)
-    for _ in range(N_ROUNDS):
+    for n_round in range(N_ROUNDS):
         live_through(tmp_path, folder, rng.uniform(0.05, 2.5))
         folder.disturb()  # while nobody watches
+        if n_round % 2:
+            hurt(tmp_path, rng)
 
     embedder = HashEmbedder()
     library = Library(tmp_path / "library.db")

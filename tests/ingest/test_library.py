@@ -365,11 +365,38 @@ def test_a_full_disk_is_named_and_changes_nothing(record: Record, library: Libra
     check_fts(library)
 
 
-def test_a_damaged_file_is_refused_with_what_to_do(tmp_path: Path) -> None:
+def test_a_file_that_is_no_database_is_set_aside_and_a_new_record_begins(tmp_path: Path) -> None:
     path = tmp_path / "library.db"
-    path.write_bytes(b"this is no database at all" * 1000)
-    with pytest.raises(LibraryError, match=r"damaged.*move library\.db"):
-        Library(path)
+    for text in (b"this is no database at all" * 1000, b"nor is this" * 1000):
+        path.write_bytes(text)
+        library = Library(path)
+        assert library.documents(ROOT) == []
+        library.close()
+        assert (tmp_path / "library.db.damaged").read_bytes() == text
+
+
+def test_damage_that_an_unclean_stop_left_is_found_as_the_record_is_opened(tmp_path: Path) -> None:
+    path, home = tmp_path / "library.db", tmp_path / "crashed"
+    library = Library(path)
+    record = Record(library.database, EMBEDDER.fingerprint, EMBEDDER.n_dims, parser_version=1)
+    for n in range(20):
+        add(record, library, f"{n}.txt", *[f"word{n} word{i}" for i in range(100)])
+    home.mkdir()
+    for file in tmp_path.glob("library.db*"):
+        (home / file.name).write_bytes(file.read_bytes())  # as a kill leaves them
+    library.close()
+    sound = Library(home / "library.db")
+    assert len(sound.documents(ROOT)) == 20
+    sound.close()
+    damaged = bytearray((home / "library.db").read_bytes())
+    damaged[4096 * 5 : 4096 * 30] = bytes(4096 * 25)
+    (home / "library.db").write_bytes(damaged)
+    (home / "library.db-wal").write_bytes(b"\0" * 32)
+    anew = Library(home / "library.db")
+    assert anew.documents(ROOT) == []
+    record = Record(anew.database, EMBEDDER.fingerprint, EMBEDDER.n_dims, parser_version=1)
+    assert add(record, anew, "0.txt", "word") > 1000, "old conversations know other documents by small ids"
+    anew.close()
 
 
 def test_a_record_of_a_newer_version_is_refused(tmp_path: Path) -> None:
