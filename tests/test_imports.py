@@ -38,6 +38,9 @@ ONE_IMPORTER = {
     "torch": {"models.compile_embedder"},
     "pypdfium2": {"ingest.formats"},
     "resiliparse": {"ingest.formats"},
+    "tesserocr": {"ingest.formats.ocr"},
+    "pdf_oxide": {"ingest.formats.pdf_open"},
+    "PIL": {"ingest.formats"},
     "textual": {"tui"},
 }
 LIGHT = ("appliance.client", "appliance.cli", "tui.app")
