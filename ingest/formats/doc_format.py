@@ -96,7 +96,7 @@ class DocFormat:
         return replace(form, in_table=bool(values.get(IN_TABLE)), row_end=row_end, shaded=shaded)
 
     def _paragraph_runs(self) -> Iterator[tuple[int, int, int, bytes]]:
-        for page, first, last, i, n_runs in self._page_runs(PARAGRAPH_PAGES):
+        for page, first, last, i, n_runs in self._page_runs(PARAGRAPH_PAGES, 13):
             place = 2 * page[4 * (n_runs + 1) + 13 * i]
             if not place or place + 4 > PAGE:
                 yield first, last, 0, b""
@@ -108,7 +108,7 @@ class DocFormat:
             yield first, last, style, changes[2:]
 
     def _special_runs(self) -> Iterator[tuple[int, int, int]]:
-        for page, first, last, i, n_runs in self._page_runs(CHARACTER_PAGES):
+        for page, first, last, i, n_runs in self._page_runs(CHARACTER_PAGES, 1):
             place = 2 * page[4 * (n_runs + 1) + i]
             if not place:
                 continue
@@ -120,7 +120,7 @@ class DocFormat:
             elif values.get(COLOUR) == WHITE or values.get(OLD_COLOUR) == OLD_WHITE:
                 yield first, last, WHITE_TEXT
 
-    def _page_runs(self, place: int) -> Iterator[tuple[bytes, int, int, int, int]]:
+    def _page_runs(self, place: int, entry_bytes: int) -> Iterator[tuple[bytes, int, int, int, int]]:
         """Yield each run of each formatted page: the page, the run's first and last offset, its number, their count."""
         table = self._text.place(place)
         n_pages = max(0, (len(table) - 4) // 8)
@@ -128,7 +128,7 @@ class DocFormat:
         for number in dict.fromkeys(number & 0x3F_FFFF for number in numbers):
             page = self._text.stream[number * PAGE : (number + 1) * PAGE]
             n_runs = page[-1] if len(page) == PAGE else 0
-            if 4 * (n_runs + 1) + n_runs > PAGE:
+            if 4 * (n_runs + 1) + entry_bytes * n_runs > PAGE:
                 continue
             offsets = struct.unpack_from(f"<{n_runs + 1}I", page, 0) if n_runs else ()
             for i in range(n_runs):

@@ -70,7 +70,7 @@ class _Listed:
 def _listed(slide_list: Record) -> list[_Listed]:
     found = []
     starts = [record for record in slide_list.children() if record.kind == SLIDE_OF_LIST]
-    ends = [record.start for record in starts[1:]] + [slide_list.end]
+    ends = [*(record.start for record in starts[1:]), slide_list.end][: len(starts)]
     for record, end in zip(starts, ends, strict=True):
         persist_id, _, _, slide_id = struct.unpack_from("<IIII", record.data, record.start)
         behind = Record(record.data, 0, CONTAINER, 0, record.end, max(record.end, end))
