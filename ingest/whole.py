@@ -124,6 +124,7 @@ class _Reading:
         """Read the pages that are pictures and put them in their places; those that failed are returned too."""
         pages: dict[int, Sequence[Unit]] = {}
         failed: dict[int, Parsed] = {}
+        told: dict[str, None] = {}  # what every page says (a language is missing) is said once
         for page in parsed.scans:
             self._say(page)
             units = self._shelf.page_text(parsed.sha256, part, page)
@@ -136,9 +137,10 @@ class _Reading:
                 else:
                     failed[page] = read
                 units = read.units
+                told |= dict.fromkeys(read.notes)
             pages[page] = units
             self._n_done += 1
-        notes = (*parsed.notes, *_scan_notes(parsed.n_pages, pages, failed))
+        notes = (*parsed.notes, *_scan_notes(parsed.n_pages, pages, failed), *told)
         units = tuple(_in_order(parsed.units, pages)) if pages else parsed.units
         return replace(parsed, units=units, scans=(), notes=notes), list(failed.values())
 

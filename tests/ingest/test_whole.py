@@ -138,6 +138,13 @@ def test_pages_without_words_make_an_empty_file() -> None:
     assert found.outcome is Outcome.EMPTY
 
 
+def test_what_every_page_says_is_said_once() -> None:
+    missing = "no data for Korean"
+    answers: dict[Asked, Parsed] = {(None, n): ok(unit(str(n), n), notes=(missing,)) for n in (2, 3)}
+    found = whole({(None, None): ok(unit("one", 1), scans=(2, 3), n_pages=3), **answers})
+    assert found.notes == ("pages 2–3 are read from pictures: letters and figures may be wrong", missing)
+
+
 def test_a_page_that_fails_is_named() -> None:
     slow = Parsed(Outcome.TIMEOUT, "reading it took too long")
     found = whole({(None, None): ok(unit("one", 1), scans=(2,), n_pages=2), (None, 2): slow})
