@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import Annotated
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from appliance.context import AsJson, config_of
 from appliance.errors import ConfigError
 
+if TYPE_CHECKING:
+    from appliance.ops.report import Report
+
 bench = typer.Typer(help="Measure this machine.", no_args_is_help=True)
-
-
-@bench.callback()
-def _bench() -> None:
-    """Keep the name of the one command."""
 
 
 @bench.command()
@@ -41,14 +41,40 @@ def engine(
     from appliance.ops import bench_engine
     from appliance.ops.rig import subject_of
 
-    unknown = [name for name in only or () if name not in bench_engine.CHOICES]
-    if unknown:
-        raise ConfigError(f"no figure {unknown[0]!r}; there are {', '.join(bench_engine.CHOICES)}")
-    report = bench_engine.run(subject_of(config_of(context), model), only or (), runs, _say)
-    if as_json:
-        print(json.dumps(report.to_json(), indent=2, ensure_ascii=False))
-    else:
-        print(report.markdown() if markdown else report.table())
+    _check_names(only or (), bench_engine.CHOICES)
+    _show(bench_engine.run(subject_of(config_of(context), model), only or (), runs, _say), as_json, markdown)
+
+
+@bench.command()
+def ingest(
+    context: typer.Context,
+    folder: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="[DIR]", exists=True, file_okay=False, help="Documents to measure; else made ones."
+        ),
+    ] = None,
+    only: Annotated[
+        list[str] | None, typer.Option(metavar="FIGURE", help="Measure this figure only; may be repeated.")
+    ] = None,
+    small: Annotated[
+        bool, typer.Option("--small", help="A tenth of everything, or less: to try it out.")
+    ] = False,
+    as_json: AsJson = False,
+    markdown: Annotated[
+        bool, typer.Option("--markdown", help="Print a section for a Markdown page.")
+    ] = False,
+) -> None:
+    """Measure ingest on this machine: private homes and daemons, about half an hour on two cores.
+
+    Leave the machine alone meanwhile. docs/benchmarks.md says what each figure means.
+    """
+    from appliance.ops import bench_ingest
+    from appliance.ops.ingest_figures import FULL, NAMES, SMALL
+
+    _check_names(only or (), NAMES)
+    sizes = SMALL if small else FULL
+    _show(bench_ingest.run(config_of(context), folder, only or (), sizes, _say), as_json, markdown)
 
 
 def tune(
@@ -85,6 +111,18 @@ def tune(
     print(result.verdict())
     if file:
         print(f"written to {file}; a running daemon takes it when it starts again")
+
+
+def _check_names(asked: Sequence[str], known: Sequence[str]) -> None:
+    if unknown := [name for name in asked if name not in known]:
+        raise ConfigError(f"no figure {unknown[0]!r}; there are {', '.join(known)}")
+
+
+def _show(report: Report, as_json: bool, markdown: bool) -> None:
+    if as_json:
+        print(json.dumps(report.to_json(), indent=2, ensure_ascii=False))
+    else:
+        print(report.markdown() if markdown else report.table())
 
 
 def _say(line: str) -> None:

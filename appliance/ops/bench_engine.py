@@ -5,17 +5,14 @@ What a trial needs is in `rig`, how each figure is measured in `trials` and `res
 
 from __future__ import annotations
 
-import asyncio
-import signal
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from statistics import median
 from time import perf_counter
 
 from appliance.errors import ApplianceError
-from appliance.ops import figures, machine, restarts, trials
-from appliance.ops.figures import Measured
+from appliance.ops import bench, figures, machine, restarts, trials
+from appliance.ops.bench import MAX_SLOW_RUNS, Group, Say
 from appliance.ops.report import Report, ThreadRow
 from appliance.ops.rig import WARM_UP_TOKENS, Rig, Subject
 
@@ -23,22 +20,9 @@ THREADS = "threads"  # the table of speeds over threads, chosen like a figure
 CHOICES = (*figures.NAMES, THREADS)
 N_RUNS = 5
 N_PREFILL, N_DECODE = 256, 48  # tokens of a row of that table: 2 to 5 s on two cores
-MAX_SLOW_RUNS = 3  # of trials of which a run takes ten seconds and more
-
-Trial = Callable[[Rig, int], Awaitable[Mapping[str, Measured]]]
-
-
-@dataclass(frozen=True, slots=True)
-class Group:
-    """A trial and the figures that it gives."""
-
-    names: tuple[str, ...]
-    trial: Trial
-    is_slow: bool = False
-
 
 # In the order in which they run: those on one daemon first.
-GROUPS = (
+GROUPS: tuple[Group[Rig], ...] = (
     Group(("decode_ratio",), trials.decode_ratio),
     Group(("batch8_gain",), trials.batch8_gain),
     Group(("stall",), trials.stall, is_slow=True),
@@ -51,7 +35,7 @@ GROUPS = (
 )
 
 
-def run(subject: Subject, only: Sequence[str], n_runs: int, say: Callable[[str], None]) -> Report:
+def run(subject: Subject, only: Sequence[str], n_runs: int, say: Say) -> Report:
     """Measure, and leave neither process nor file behind, whatever ends it.
 
     Args:
@@ -59,43 +43,25 @@ def run(subject: Subject, only: Sequence[str], n_runs: int, say: Callable[[str],
         n_runs: runs of each figure, of which the median is taken; slow ones get three at most.
         say: is told what is being done.
     """
-    try:
-        return asyncio.run(_run(subject, only or CHOICES, n_runs, say))
-    except asyncio.CancelledError:
-        raise SystemExit(128 + signal.SIGTERM) from None  # as shells report it; Ctrl-C has its own way out
+    return bench.run(_run(subject, only or CHOICES, n_runs, say))
 
 
-async def _run(subject: Subject, wanted: Sequence[str], n_runs: int, say: Callable[[str], None]) -> Report:
-    task = asyncio.current_task()
-    assert task is not None, "asyncio.run made it"
-    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
+async def _run(subject: Subject, wanted: Sequence[str], n_runs: int, say: Say) -> Report:
     found, started, date = machine.describe(), perf_counter(), datetime.now(UTC)
     if found.is_busy:
-        say(f"warning: the load is {found.load_before:.2f}: others are at work, do not trust these figures")
-    results: dict[str, Measured] = {}
+        say(found.warning)
     threads: Sequence[ThreadRow] = ()
     async with Rig(subject, say) as rig:
         settings = rig.engine_settings
         if THREADS in wanted:  # first, while no daemon holds memory
             threads = await over_threads(rig, min(n_runs, MAX_SLOW_RUNS))
-        for group in GROUPS:
-            if set(group.names) & set(wanted):
-                results |= await _try(group, rig, min(n_runs, MAX_SLOW_RUNS) if group.is_slow else n_runs)
+        results = await bench.measure(GROUPS, rig, wanted, n_runs)
     return Report(
         machine=found, model=subject.name, date=date.strftime("%Y-%m-%dT%H:%M:%SZ"),
         settings=settings,
-        results={name: results[name] for name in wanted if name in results}, threads=threads, n_runs=n_runs,
+        results=results, threads=threads, n_runs=n_runs,
         took_s=perf_counter() - started,
     )  # fmt: skip
-
-
-async def _try(group: Group, rig: Rig, n_runs: int) -> Mapping[str, Measured]:
-    """Run a trial; what cannot be measured is told with its reason, and does not hold up the others."""
-    try:
-        return await group.trial(rig, n_runs)
-    except ApplianceError as error:
-        rig.say(f"{', '.join(group.names)}: not available: {error}")
-        return {name: Measured(reason=str(error)) for name in group.names}
 
 
 async def over_threads(rig: Rig, n_runs: int) -> list[ThreadRow]:

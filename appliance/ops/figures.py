@@ -9,7 +9,7 @@ from math import ceil
 from statistics import median
 from typing import Literal
 
-Unit = Literal["ratio", "ms", "s"]
+Unit = Literal["ratio", "ms", "s", "MB", "chunks/s"]
 MIN_LISTENED_S = 0.05  # a window shorter than this says nothing about a rate
 
 

@@ -36,6 +36,11 @@ class Machine:
         """Whether others were at work, so that the figures cannot be trusted."""
         return self.load_before > BUSY_LOAD
 
+    @property
+    def warning(self) -> str:
+        """What to tell people when it is busy."""
+        return f"warning: the load is {self.load_before:.2f}: others are at work, do not trust these figures"
+
 
 def describe(root: Path = ROOT) -> Machine:
     """Return what this machine is and does now."""

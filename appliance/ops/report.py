@@ -30,6 +30,7 @@ class Report:
         threads: empty where the table was not asked for.
         n_runs: of which each figure is the median.
         took_s: of the whole bench.
+        figures: what this bench can measure, in the order in which it is shown.
     """
 
     machine: Machine
@@ -40,6 +41,7 @@ class Report:
     threads: Sequence[ThreadRow]
     n_runs: int
     took_s: float
+    figures: Sequence[Figure] = FIGURES
 
     def to_json(self) -> dict[str, Any]:
         """Return the report as plain data."""
@@ -100,10 +102,10 @@ class Report:
         return "\n".join(lines)
 
     def _measured(self) -> Iterator[tuple[Figure, Measured]]:
-        return ((figure, self.results[figure.name]) for figure in FIGURES if figure.name in self.results)
+        return ((figure, self.results[figure.name]) for figure in self.figures if figure.name in self.results)
 
     def _target(self, figure: Figure) -> Target | None:
-        return figure.target(self.model, float(self.settings["step_target_ms"]))
+        return figure.target(self.model, float(self.settings.get("step_target_ms", 1)))
 
     def _verdict(self, figure: Figure, result: Measured) -> tuple[str, str]:
         target = self._target(figure)
@@ -131,8 +133,8 @@ def _shown(figure: Figure, result: Measured) -> str:
     if result.value is None:
         return "not available"
     match figure.unit:
-        case "ms":
-            return f"{result.value:.0f} ms"
+        case "ms" | "MB" | "chunks/s":
+            return f"{result.value:.0f} {figure.unit}"
         case "s":
             return f"{result.value:.2f} s"
         case _:

@@ -11,8 +11,10 @@ from contextlib import aclosing
 from functools import partial
 from statistics import median
 from time import perf_counter
+from typing import TypeVar
 
 from appliance.ops import figures, texts
+from appliance.ops.bench import Speaker
 from appliance.ops.errors import BenchError, NotAvailableError
 from appliance.ops.figures import Measured, ratios
 from appliance.ops.neighbour import busy_neighbour
@@ -31,6 +33,8 @@ N_TTFT = 4  # tokens of an answer of which only the first is waited for
 N_READ = 1024  # tokens of the story that is read while the prompt arrives; it is hung up on before
 N_BEFORE_ARRIVAL = 8  # pieces of the running stream before the newcomer arrives
 SETTLE_S = 0.5  # for the kernel to see that the neighbour is busy
+
+T = TypeVar("T")
 
 
 async def decode_ratio(rig: Rig, n_runs: int) -> Mapping[str, Measured]:
@@ -201,11 +205,11 @@ async def _speed(rig: Rig, daemon: PrivateDaemon, chats: Sequence[Sequence[Messa
 
 
 async def in_turns(
-    rig: Rig, n_runs: int, what: str, a: Callable[[], Awaitable[float]], b: Callable[[], Awaitable[float]]
-) -> tuple[list[float], list[float]]:
+    rig: Speaker, n_runs: int, what: str, a: Callable[[], Awaitable[T]], b: Callable[[], Awaitable[T]]
+) -> tuple[list[T], list[T]]:
     """Measure two sides in turn, the one that comes first changing from run to run (A B, B A, A B, …)."""
-    of_a: list[float] = []
-    of_b: list[float] = []
+    of_a: list[T] = []
+    of_b: list[T] = []
     for run in range(n_runs):
         rig.say(f"{what}, run {run + 1} of {n_runs}")
         sides = [(a, of_a), (b, of_b)]
