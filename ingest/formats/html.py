@@ -16,6 +16,17 @@ from resiliparse.parse.html import HTMLTree, NodeType
 from ingest.formats.encoding import decode_declared
 from ingest.formats.headings import Headings
 from ingest.formats.html_hidden import Shown
+from ingest.formats.html_parts import (
+    BLOCKS,
+    UNREAD,
+    both_texts,
+    children,
+    is_data,
+    is_side,
+    row_cells,
+    shown_text,
+    table_rows,
+)
 from ingest.formats.reading import Reading, damaged
 from ingest.formats.table import row_text
 from ingest.formats.tidy import one_line, visible
@@ -27,24 +38,9 @@ MAX_DEPTH = (
 )
 MIN_MAIN_CHARS = 200  # below this, or below MIN_MAIN_SHARE of all text, the page is taken whole
 MIN_MAIN_SHARE = 0.12
-MAX_CELL = 500  # characters; a longer cell without header cells around it is a page's column
 MIN_ANCHOR = 25  # characters that make a text's presence in the main content more than chance
 META_CHARSET = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([\w.:-]+)", re.IGNORECASE)
-UNREAD = frozenset(
-    "script style noscript template svg math head iframe object canvas select button textarea input audio video".split()
-)
-BLOCKS = frozenset(
-    "address article aside blockquote body caption center dd details dialog div dl dt fieldset figcaption figure footer"
-    " form h1 h2 h3 h4 h5 h6 header hr html legend li main nav ol p pre section summary table tbody td tfoot th thead"
-    " tr ul".split()
-)
 HEADINGS = {f"h{n}": n for n in range(1, 7)}
-SIDE_TAGS = frozenset({"nav", "footer", "aside"})
-SIDE_ROLES = frozenset({"navigation", "contentinfo", "complementary", "search", "banner", "menu", "menubar"})
-SIDE_NAMES = re.compile(
-    r"(?:^|[\s_-])(?:nav|navbar|navigation|menu|breadcrumbs?|footer|sidebar|cookies?|skip|share|social)(?:$|[\s_-])",
-    re.IGNORECASE,
-)
 STYLESHEET = "style, link[rel=stylesheet]"
 
 
@@ -129,7 +125,7 @@ class _Walk:
             self._flush()
         self.shown.enter(node)
         if self._enter(node):
-            return [(False, node), *((True, child) for child in reversed(_children(node)))]
+            return [(False, node), *((True, child) for child in reversed(children(node)))]
         self.shown.leave()
         return []
 
@@ -140,17 +136,17 @@ class _Walk:
             self._say("\n")
         if tag not in BLOCKS:
             return True
-        self.n_side += _is_side(node)
+        self.n_side += is_side(node)
         if tag in ("ol", "ul"):
             self.counters.append(1 if tag == "ol" else 0)
         elif tag == "li":
             self.marks.append(self._mark())
-        elif tag == "table" and _is_data(node):
-            for caption in (part for part in _children(node) if part.tag == "caption"):
-                self._say(_text(caption))
+        elif tag == "table" and is_data(node):
+            for caption in (part for part in children(node) if part.tag == "caption"):
+                self._say(shown_text(caption))
                 self._flush()
             self._rows(node)
-            self.n_side -= _is_side(node)
+            self.n_side -= is_side(node)
             return False
         return True
 
@@ -161,7 +157,7 @@ class _Walk:
             return
         self._flush(tag)
         self.shown.leave()
-        self.n_side -= _is_side(node)
+        self.n_side -= is_side(node)
         if tag in ("ol", "ul") and self.counters:
             self.counters.pop()
         elif tag == "li" and self.marks:
@@ -195,8 +191,8 @@ class _Walk:
     def _rows(self, table: Any) -> None:
         header = ""
         number = 0
-        for row in _table_rows(table):
-            cells = _cells(row)
+        for row in table_rows(table):
+            cells = row_cells(row)
             seen, hidden = self._cell_texts(row, cells)
             text = row_text(seen)
             if (
@@ -221,77 +217,13 @@ class _Walk:
         """Return a row's texts by cell: those that people see, those that they do not."""
         self.shown.enter(row.parent)
         self.shown.enter(row)
-        texts = [_texts(cell, self.shown) for cell in cells]
+        texts = [both_texts(cell, self.shown) for cell in cells]
         self.shown.leave()
         self.shown.leave()
         return [seen for seen, _ in texts], [hidden for _, hidden in texts]
 
     def _add(self, unit: Unit) -> None:
         self.found.append(_Found(unit, self.n_side > 0))
-
-
-def _children(node: Any) -> list[Any]:
-    """Return an element's children; the library's own list walks from the first for each (1,000 cost 3 s)."""
-    found, child = [], node.first_child
-    while child is not None:
-        found.append(child)
-        child = child.next
-    return found
-
-
-def _is_side(node: Any) -> bool:
-    if node.tag in SIDE_TAGS or (node.getattr("role") or "") in SIDE_ROLES:
-        return True
-    return node.tag not in ("body", "main", "article") and bool(
-        SIDE_NAMES.search(node.class_name or "") or SIDE_NAMES.search(node.id or "")
-    )
-
-
-def _is_data(table: Any) -> bool:
-    """Tell a table of data from one that lays out the page: several rows of several short cells without blocks."""
-    rows = [_cells(row) for row in _table_rows(table)]
-    if len(rows) < 2 or max(map(len, rows)) < 2:
-        return False
-    if any(cell.tag == "th" for row in rows for cell in row):
-        return True
-    blocks = len(table.query_selector_all("td h1, td h2, td h3, td p + p, td li"))
-    return blocks == 0 and all(len(_text(cell)) <= MAX_CELL for row in rows for cell in row)
-
-
-def _table_rows(table: Any) -> list[Any]:
-    """Return the table's own rows, not those of tables in its cells."""
-    rows = []
-    for part in _children(table):
-        if part.tag in ("thead", "tbody", "tfoot"):
-            rows += [row for row in _children(part) if row.tag == "tr"]
-    return rows
-
-
-def _cells(row: Any) -> list[Any]:
-    return [cell for cell in _children(row) if cell.tag in ("td", "th")]
-
-
-def _text(root: Any) -> str:
-    """Return what people see of an element as one text."""
-    return _texts(root, Shown())[0]
-
-
-def _texts(root: Any, shown: Shown) -> tuple[str, str]:
-    """Return an element's text, blocks and line breaks parted by spaces: what people see of it, and what not."""
-    seen: list[str] = []
-    hidden: list[str] = []
-    stack: list[Any] = [root]
-    while stack:
-        node = stack.pop()
-        if node is None:
-            shown.leave()
-        elif isinstance(node, str) or node.type == NodeType.TEXT:
-            (hidden if shown.is_hidden else seen).append(node if isinstance(node, str) else node.value or "")
-        elif node.type == NodeType.ELEMENT and node.tag not in UNREAD:
-            space = " " if node.tag in BLOCKS or node.tag == "br" else ""
-            shown.enter(node)
-            stack += [None, space, *reversed(_children(node)), space]
-    return "".join(seen), "".join(hidden)
 
 
 def _main(found: list[_Found], tree: Any) -> list[Unit]:
