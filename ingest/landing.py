@@ -132,6 +132,8 @@ class Landing:
         # Size and time can lie: a writer may work through a memory map, or set the time back.
         if version.sha256 and self._hash(path) != version.sha256:
             return None
+        if not version.sha256 and path != document.path:
+            return None  # renamed before it was opened: that it was not there says nothing about it
         return FileStat.of(status)
 
     def _hash(self, path: str) -> str:

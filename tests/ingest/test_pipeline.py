@@ -12,6 +12,7 @@ import pytest
 from ingest.access import Viewer
 from ingest.limits import ParseLimits
 from ingest.parser import Parser
+from ingest.unit import Parsed
 from models.embedder import open_embedder
 from tests.ingest.desk import Desk, KeptParser
 from tests.ingest.hash_embedder import HashEmbedder
@@ -164,6 +165,32 @@ def test_a_file_renamed_while_it_is_read_is_not_read_again(desk: Desk) -> None:
     desk.until_states(b="ready")
     assert desk.parser.paths == ["a.txt"]
     assert desk.words("words") == ["b.txt"]
+
+
+class RenamingParser(KeptParser):
+    """Finds the first file renamed, and the sweep aware of it, before it is opened."""
+
+    desk: Desk
+
+    def parse(self, path: Path, part: str | None = None, page: int | None = None) -> Parsed:
+        if path.name == "a.txt":
+            path.rename(path.with_name("b.txt"))
+            self.desk.until(lambda: list(self.desk.states()) == ["b.txt"])
+        return super().parse(path, part, page)
+
+
+def test_a_file_renamed_before_it_is_opened_is_read_under_its_new_name(
+    tmp_path: Path, parser: KeptParser
+) -> None:
+    renaming = RenamingParser(parser.parser)
+    renaming.desk = desk = Desk(tmp_path, renaming, HashEmbedder())
+    desk.start()
+    try:
+        (desk.folder / "a.txt").write_text("some words\n")
+        desk.until_states(b="ready")
+        assert renaming.paths == ["a.txt", "b.txt"]
+    finally:
+        desk.stop()
 
 
 def test_a_file_deleted_while_it_is_read_leaves_nothing(desk: Desk) -> None:
