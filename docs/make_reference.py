@@ -1,4 +1,5 @@
-"""Writes what the reference can take from the code: docs/cli.md, docs/configuration.md, the errors in docs/api.md.
+"""Writes what the reference can take from the code: docs/cli.md, docs/configuration.md, the errors in docs/api.md,
+the list of modules in ingest/formats/README.md.
 
 `python docs/make_reference.py` writes; with `--check` it only tells which file is not current (exit code 1).
 Nothing here depends on the width of a terminal or on typer's own help pages.
@@ -6,6 +7,7 @@ Nothing here depends on the width of a terminal or on typer's own help pages.
 
 from __future__ import annotations
 
+import ast
 import sys
 import textwrap
 from collections.abc import Iterator
@@ -13,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 DOCS = Path(__file__).resolve().parent
+FORMATS = DOCS.parent / "ingest" / "formats"
 sys.path.insert(0, str(DOCS.parent))
 
 from pydantic import BaseModel  # noqa: E402
@@ -53,6 +56,7 @@ def pages() -> dict[Path, str]:
         DOCS / "cli.md": _page(_cli()),
         DOCS / "configuration.md": _page(_configuration()),
         api: _with_errors(api.read_text("utf-8")),
+        FORMATS / "README.md": _page(_formats()),
     }
 
 
@@ -61,6 +65,23 @@ def _page(lines: Iterator[str]) -> str:
     while "\n\n\n" in text:
         text = text.replace("\n\n\n", "\n\n")
     return text.strip("\n") + "\n"
+
+
+# --- the readers ---
+
+
+def _formats() -> Iterator[str]:
+    yield "# The readers"
+    yield ""
+    yield NOTICE
+    yield ""
+    yield "A line a module, from its own first sentence. `ingest/readers.py` says which reader reads which format, and"
+    yield "in which order several are tried; [docs/formats.md](../../docs/formats.md) says what people get."
+    yield ""
+    for file in sorted(FORMATS.glob("[a-z]*.py")):
+        said = ast.get_docstring(ast.parse(file.read_text("utf-8"))) or ""
+        first = said.partition("\n\n")[0].replace("\n", " ")
+        yield from _filled(f"- `{file.stem}`: {first}", "  ")
 
 
 # --- the command line ---
@@ -198,9 +219,13 @@ def _kind(schema: dict[str, Any]) -> str:
     if "enum" in schema:
         return " or ".join(f"`{value}`" for value in schema["enum"])
     known = next((each for each in schema.get("anyOf", [schema]) if each.get("type") != "null"), schema)
-    word = {"string": "text", "integer": "whole number", "number": "number", "boolean": "`true` or `false`"}[
-        known["type"]
-    ]
+    word = {
+        "array": "list of text",
+        "string": "text",
+        "integer": "whole number",
+        "number": "number",
+        "boolean": "`true` or `false`",
+    }[known["type"]]
     if "minimum" in known:
         return f"{word}, {known['minimum']:g} to {_plain(known['maximum'])}"
     return word
