@@ -121,7 +121,9 @@ class Intake:
                 self._progress.page(step.n_done, step.n_steps - 1)  # the file itself was the first step
 
         shelf = _Shelf(self._record, self._gate, document.id)
-        return read_whole(self._parser, self._folder / document.path, shelf, step)
+        parsed = read_whole(self._parser, self._folder / document.path, shelf, step)
+        self._progress.read(document.path)  # its last page is behind it
+        return parsed
 
     def _version(self, path: str, stat: FileStat, parsed: Parsed) -> Version:
         return Version(
