@@ -20,6 +20,7 @@ from appliance.ops.bench import Group, Say
 from appliance.ops.ingest_figures import FIGURES, NAMES, SMALL, Sizes
 from appliance.ops.ingest_rig import IngestRig
 from appliance.ops.report import Report
+from ingest.folder import scan
 from models.registry import Registry
 
 # In the order in which they run.
@@ -47,6 +48,8 @@ def run(config: Config, source: Path | None, only: Sequence[str], sizes: Sizes, 
     chosen = Registry(config.models).chosen("embed", config.settings.embed.model)
     if chosen is None:
         raise ConfigError("no embedder is installed: run `appliance model pull --default --compile-apart`")
+    if source is not None and not scan(source).files:
+        raise ConfigError(f"{source}: there is no document in this folder")
     return bench.run(_run(IngestRig(config, source, sizes, say), chosen.name, only or NAMES))
 
 

@@ -15,7 +15,6 @@ from types import TracebackType
 from typing import Any, Self
 
 from appliance.config import Config
-from appliance.errors import ConfigError
 from appliance.ops.bench import Say
 from appliance.ops.errors import BenchError
 from appliance.ops.ingest_figures import Sizes
@@ -144,10 +143,7 @@ def _watching(ingest: Mapping[str, Any], documents: Path) -> dict[str, Any]:
 
 def _copy(source: Path, target: Path) -> None:
     """Copy the files that ingest would read."""
-    paths = sorted(scan(source).files)
-    if not paths:
-        raise ConfigError(f"{source}: there is no document in this folder")
-    for path in paths:
+    for path in sorted(scan(source).files):
         (target / path).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(source / path, target / path)
 

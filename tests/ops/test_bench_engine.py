@@ -6,8 +6,6 @@ import json
 import os
 import signal
 import subprocess
-import sys
-import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,46 +14,16 @@ from pathlib import Path
 import pytest
 
 from appliance.ops.neighbour import busy_neighbour
+from tests.ops.bench_process import running_bench
 
-ROOT = Path(__file__).parent.parent.parent
 WITHIN_S = 120.0
 
 
 @contextmanager
 def bench(models: Path, *arguments: str) -> Iterator[subprocess.Popen[str]]:
-    """Start the bench with a temporary folder of its own, which must be empty at the end."""
-    with tempfile.TemporaryDirectory(prefix="bench-") as scratch, tempfile.TemporaryDirectory() as home:
-        environment = {
-            **os.environ,
-            "TMPDIR": scratch,
-            "PYTHONPATH": str(ROOT),
-            "APPLIANCE_MODELS__FOLDER": str(models),
-            "APPLIANCE_ENGINE__N_CTX": "2048",
-        }
-        process = subprocess.Popen(
-            [sys.executable, "-m", "appliance", "--home", home, "bench", "engine", *arguments],
-            env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        )  # fmt: skip
-        with process:
-            try:
-                yield process
-            finally:
-                process.kill()
-        assert os.listdir(scratch) == []
-        assert os.listdir(home) == []
-        assert processes_of(scratch) == []
-
-
-def processes_of(scratch: str) -> list[str]:
-    """Return the command lines of processes that were started in a folder's name."""
-    found = []
-    for file in Path("/proc").glob("[0-9]*/environ"):
-        try:
-            if f"TMPDIR={scratch}".encode() in file.read_bytes().split(b"\0"):
-                found.append((file.parent / "cmdline").read_text().replace("\0", " "))
-        except (FileNotFoundError, PermissionError, ProcessLookupError):  # ended meanwhile, or another's
-            continue
-    return found
+    """Start `bench engine` on a short context."""
+    with running_bench(models, "engine", *arguments, APPLIANCE_ENGINE__N_CTX="2048") as process:
+        yield process
 
 
 def test_decode_ratio_is_measured_through_a_private_daemon(models_folder: Path) -> None:
