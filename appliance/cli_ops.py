@@ -51,7 +51,7 @@ def ingest(
     folder: Annotated[
         Path | None,
         typer.Argument(
-            metavar="[DIR]", exists=True, file_okay=False, help="Documents to measure; else made ones."
+            metavar="DIR", exists=True, file_okay=False, help="Documents to measure; else made ones."
         ),
     ] = None,
     only: Annotated[
