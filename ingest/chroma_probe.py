@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
+from ingest.confine import die_with
 from ingest.dense import Index
 from ingest.errors import DenseError
 
@@ -21,6 +22,7 @@ MIN_COSINE = 0.98  # between a vector and itself, stored and read back
 def main() -> int:
     """Read the task from stdin; say what is wrong on the last line of stderr."""
     task = json.load(sys.stdin)
+    die_with(task["parent"])  # two at once in a damaged index may hang each other
     try:
         index = Index(Path(task["path"]), task["collection"])
         stored = index.ids()

@@ -12,7 +12,7 @@ import re
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Literal
@@ -37,7 +37,10 @@ MIN_RESULTS = 64  # asked for at least: small n_results leave recall holes (chro
 HNSW: Any = {"space": "cosine", "ef_construction": 200, "ef_search": 256, "max_neighbors": 24}
 
 N_SAMPLES = 16
-RETRY_S = 600.0  # between attempts to build an index that failed
+RETRY_S = 600.0  # an index that fails sooner after it was built is not built again at once
+FIRST_RETRY_S = (
+    30.0  # until the next attempt then, and after one that failed (a full disk); each time twice as long
+)
 MIN_DEAD = 2000  # removed entries before dead nodes outnumbering live ones are worth a rebuild
 
 State = Literal["ready", "rebuilding", "off"]
@@ -127,6 +130,11 @@ class Dense:
         self._lock = threading.RLock()  # over the index's writes, its facts and its state
         self._stopping = threading.Event()
         self._tried = -RETRY_S
+        self._retry_at, self._retry_s = 0.0, FIRST_RETRY_S
+        # Before ingest writes: what a crash took from the record frees ids that this index knows with other vectors.
+        self._seq_at_start = self._vectors.seq()
+        if max(self._folder.load().watermarks.values(), default=0) > self._seq_at_start:
+            self._folder.distrust()
         self._opener = self._start_opener(self._open)
 
     def query(self, vector: NDArray[np.float32], n: int) -> list[tuple[int, float]]:
@@ -156,8 +164,8 @@ class Dense:
             index = self._index
             if self._stopping.is_set():
                 return
-            if self.state == "off" and time.monotonic() - self._tried >= RETRY_S:
-                self._rebuild_soon(self.reason)
+            if self.state == "off" and time.monotonic() >= self._retry_at:
+                self._try_again()
             if self.state != "ready" or index is None:
                 return
             try:
@@ -177,9 +185,12 @@ class Dense:
         with self._lock:
             ready = self.state == "ready"
             self.state, self.reason = "off", "closed"
-            try:
-                for index in [*self._retired, *([self._index] if self._index else [])]:
+            for index in self._retired:
+                with suppress(DenseError):
                     index.close()
+            try:
+                if self._index:
+                    self._index.close()
                 if ready:
                     self._facts.clean = True
                     self._folder.save(self._facts)
@@ -201,7 +212,7 @@ class Dense:
             work(*arguments)
         except (DenseError, LibraryError, OSError) as error:
             log.warning("the vector index is off, search runs on the record's vectors: %s", error)
-            self.state, self.reason = "off", str(error)
+            self._turn_off(str(error))
 
     def _open(self) -> None:
         facts = self._folder.load()
@@ -230,7 +241,7 @@ class Dense:
             return "it belongs to another record"
         if facts.chroma != chromadb.__version__:
             return f"it was written by Chroma {facts.chroma}, this is {chromadb.__version__}"
-        if watermark is not None and not self._vectors.pruned_to() <= watermark <= self._vectors.seq():
+        if watermark is not None and not self._vectors.pruned_to() <= watermark <= self._seq_at_start:
             return "the record was restored or cut off"
         if facts.removed.get(self._collection, 0) > max(MIN_DEAD, self._vectors.n_vectors()):
             return "most of its entries are dead"
@@ -247,6 +258,13 @@ class Dense:
         log.info("%s", self.reason)
         self._tried = time.monotonic()
         facts = IndexFacts(self._folder.new_directory(), self._record_id, chromadb.__version__, clean=False)
+        try:
+            self._fill(facts)
+        except (DenseError, LibraryError, OSError):
+            self._folder.discard(facts)  # or each attempt on a full disk would leave one
+            raise
+
+    def _fill(self, facts: IndexFacts) -> None:
         index = Index(self._folder.path_of(facts), self._collection)
         watermark = self._vectors.seq()  # before the rows: what comes in between is followed, twice at worst
         try:
@@ -254,17 +272,21 @@ class Dense:
                 index.put(ids, vectors)
                 if self._stopping.is_set():
                     raise DenseError("stopped while the index was built")
-        except (DenseError, LibraryError):
+            facts.watermarks[self._collection] = watermark
+            with self._lock:
+                self._facts = facts
+                self._adopt(index)
+        except (DenseError, LibraryError, OSError):
+            self._index = None
             self._retired.append(index)
             raise
-        facts.watermarks[self._collection] = watermark
-        with self._lock:
-            self._facts = facts
-            self._adopt(index)
 
     def _reconcile(self, index: Index) -> None:
-        """Make the index hold exactly the record's ids, whatever a crash left in it."""
-        watermark = self._vectors.seq()
+        """Make the index hold exactly the record's ids, whatever a crash left in it.
+
+        Vectors that changed since it last followed are put right by following on.
+        """
+        watermark = self._facts.watermarks.get(self._collection, self._vectors.seq())
         live, stored = self._vectors.ids(), index.ids()
         index.remove(sorted(stored - live))
         missing = sorted(live - stored)
@@ -277,7 +299,10 @@ class Dense:
         self._catch_up(index)
         self._folder.save(self._facts)
         self.state, self.reason = "ready", ""
-        self._vectors.prune(min(self._facts.watermarks.values()))
+        # Of those out of use, some may still be open: their files go when they are closed.
+        self._folder.clear_orphans(self._facts)
+        with suppress(LibraryError):  # a full disk: the log is cut off another time
+            self._vectors.prune(min(self._facts.watermarks.values()))
 
     def _catch_up(self, index: Index) -> None:
         facts, name = self._facts, self._collection
@@ -302,9 +327,21 @@ class Dense:
             self._index = None
             self._retired.append(index)  # closed at the end only: another thread may be in it
             if time.monotonic() - self._tried >= RETRY_S:
+                self._retry_s = FIRST_RETRY_S
                 self._rebuild_soon(str(error))
             else:
-                self.state, self.reason = "off", f"the index failed again: {error}"
+                self._turn_off(f"the index failed again: {error}")
+
+    def _turn_off(self, why: str) -> None:
+        self._retry_at, self._retry_s = time.monotonic() + self._retry_s, min(2 * self._retry_s, RETRY_S)
+        self.state, self.reason = "off", why
+
+    def _try_again(self) -> None:
+        if self._facts.directory:
+            self._rebuild_soon(self.reason)
+        else:  # it was never opened: the disk was full at the start
+            self.state = "rebuilding"
+            self._opener = self._start_opener(self._open)
 
     def _rebuild_soon(self, why: str) -> None:
         self.state, self.reason = "rebuilding", why

@@ -69,8 +69,16 @@ class IndexFolder:
         (self._folder / name).mkdir(parents=True)
         return name
 
+    def distrust(self) -> None:
+        """Forget the facts, durably enough for a kill: there is no index any more."""
+        self._file.unlink(missing_ok=True)
+
+    def discard(self, facts: IndexFacts) -> None:
+        """Delete a directory that did not come into use."""
+        shutil.rmtree(self.path_of(facts), ignore_errors=True)
+
     def clear_orphans(self, facts: IndexFacts) -> None:
-        """Delete the directories that are not in use. Only at start: never under a live client."""
+        """Delete the directories that are not in use."""
         for path in self._folder.glob("index-*"):
             if path.name != facts.directory:
                 shutil.rmtree(path, ignore_errors=True)

@@ -25,7 +25,7 @@ def probe(path: Path, collection: str, ids: Sequence[int], vectors: NDArray[np.f
         vectors: theirs, (n_ids, n_dims).
     """
     samples = [[id, vector.tolist()] for id, vector in zip(ids, vectors, strict=True)]
-    task = {"path": str(path), "collection": collection, "samples": samples}
+    task = {"path": str(path), "collection": collection, "samples": samples, "parent": os.getpid()}
     try:
         child = subprocess.run(
             [sys.executable, "-P", "-m", "ingest.chroma_probe"],

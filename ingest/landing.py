@@ -22,6 +22,7 @@ log = logging.getLogger(__name__)
 
 MAX_WHOLE = 16  # documents that wait for their commit; then embedding waits too
 FOLLOW_S = 1.0  # the index follows when nothing waits for its commit, and at least so often
+REST_S = 10.0  # likewise when nothing is committed: an index that could not be built is tried again
 POLL_S = 0.2
 
 
@@ -82,6 +83,9 @@ class Landing:
                 self._has_worked = True
 
     def _rest(self) -> None:
+        if time.monotonic() - self._followed > REST_S:
+            self._dense.follow()
+            self._followed = time.monotonic()
         if self._has_worked and self._flight.oldest() is None:
             self._has_worked = False
             give_back()
