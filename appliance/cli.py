@@ -41,9 +41,10 @@ def main() -> None:
 
 
 def _report(error: Exception) -> Exit:
+    from ingest.errors import IngestError
     from models.errors import ModelError, UnknownModelError
 
-    if not isinstance(error, ApplianceError | ModelError | OSError):
+    if not isinstance(error, ApplianceError | IngestError | ModelError | OSError):
         raise error
     print(f"appliance: {error}", file=sys.stderr)
     if isinstance(error, NotRunningError):

@@ -15,6 +15,8 @@ from pathlib import Path
 from pydantic import TypeAdapter
 
 from appliance.api.schema import Citation, Conversation, ConversationSummary, Passage, Turn
+from appliance.errors import JournalError
+from ingest.damage import damage_of, set_aside
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS conversations (
@@ -44,15 +46,25 @@ class KeptTurn:
 
 
 class Journal:
-    """The conversations of all callers. Thread-safe: one connection, one lock; writes are small."""
+    """The conversations of all callers. Thread-safe: one connection, one lock; writes are small.
+
+    A file that is found damaged is set aside, and an empty one begins.
+
+    Raises:
+        JournalError: from every method: the file cannot be read or written.
+    """
 
     def __init__(self, path: Path) -> None:
         self._lock = threading.Lock()
-        self._db = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
-        # A turn that was shown must outlive a power cut: FULL syncs the WAL at each commit.
-        self._db.executescript(
-            "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON;" + _SCHEMA
-        )
+        self._path = path
+        with self._mapped():
+            if damage := damage_of(path):
+                set_aside(path, damage, "earlier conversations are not shown")
+            self._db = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
+            # A turn that was shown must outlive a power cut: FULL syncs the WAL at each commit.
+            self._db.executescript(
+                "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON;" + _SCHEMA
+            )
 
     def close(self) -> None:
         """Close the database."""
@@ -124,14 +136,24 @@ class Journal:
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
-        with self._lock:
+        with self._lock, self._mapped():
             self._db.execute("BEGIN")
             try:
                 yield self._db
+                self._db.execute("COMMIT")
             except BaseException:
-                self._db.execute("ROLLBACK")
+                if self._db.in_transaction:  # SQLite itself rolls back when the disk is full
+                    self._db.execute("ROLLBACK")
                 raise
-            self._db.execute("COMMIT")
+
+    @contextmanager
+    def _mapped(self) -> Iterator[None]:
+        try:
+            yield
+        except (sqlite3.Error, OSError) as error:
+            raise JournalError(
+                f"{self._path}: the conversations cannot be read or written ({error})"
+            ) from error
 
 
 def _dump(items: Sequence[Passage] | Sequence[Citation]) -> str:

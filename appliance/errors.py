@@ -8,6 +8,7 @@ ApplianceError
 ├── NotAllowedError      the caller may not do that to this file
 ├── ConflictError        a file of that name is there already
 ├── BadUploadError       the file cannot be taken in
+├── JournalError         the conversations cannot be read or written
 ├── UnsupportedRequestError  a parameter that is understood but not offered
 └── EngineError
     ├── EngineNotReadyError  the model is loading, or cannot be loaded
@@ -56,6 +57,10 @@ class ConflictError(ApplianceError):
 
 class BadUploadError(ApplianceError):
     """The file cannot be taken in: its name is unusable, or it is too large."""
+
+
+class JournalError(ApplianceError):
+    """The conversations (journal.db) cannot be read or written: check disk space and rights; answers go on."""
 
 
 class UnsupportedRequestError(ApplianceError):

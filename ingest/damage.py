@@ -36,13 +36,15 @@ def damage_of(path: Path) -> str:
     return "" if row is None or row[0] == "ok" else str(row[0])
 
 
-def set_aside(path: Path, damage: str) -> None:
+def set_aside(path: Path, damage: str, loss: str) -> None:
     """Move a damaged database away, in place of the one that was moved before.
 
+    Args:
+        loss: what is without it, in words.
     Raises:
         OSError: it cannot be moved.
     """
-    log.error("%s is damaged (%s): kept as %s.damaged; every document is read again", path, damage, path.name)
+    log.error("%s is damaged (%s): kept as %s.damaged; %s", path, damage, path.name, loss)
     for suffix in FILES:
         there = path.with_name(f"{path.name}{suffix}")
         kept = path.with_name(f"{path.name}.damaged{suffix}")

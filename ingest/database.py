@@ -56,7 +56,7 @@ class Database:
         with self._mapped():
             path.parent.mkdir(parents=True, exist_ok=True)
             if damage := damage_of(path):
-                set_aside(path, damage)
+                set_aside(path, damage, "every document is read again")
                 # Conversations know documents and chunks by ids that must never mean others: begin far beyond them.
                 first_id = int(time.time()) * 1000
             self._writer = self._connect()

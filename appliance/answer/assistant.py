@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing, contextmanager
@@ -29,8 +30,10 @@ from appliance.api.schema import (
 from appliance.conversations import Journal, KeptTurn
 from appliance.engine.interface import Engine
 from appliance.engine.request import Done, GenerateRequest, Prefill, Queued, Sampling, Token
-from appliance.errors import NotFoundError
+from appliance.errors import JournalError, NotFoundError
 from ingest.access import Viewer
+
+log = logging.getLogger(__name__)
 
 # A question with fewer content words than this leans on the one before it ("and how often?").
 _LEANS_BELOW = 3
@@ -156,8 +159,7 @@ class Assistant:
             finish_reason="stop", answer=DOES_NOT_SAY, answered=False, citations=[], model=self._engine.status().model,
             context=self._nothing_sent(case), timings=timings, conversation=case.conversation,
         )  # fmt: skip
-        await self._keep(case, done, sent=prompt.render_question(case.question.text), raw=DOES_NOT_SAY)
-        yield done
+        yield await self._kept(case, done, sent=prompt.render_question(case.question.text), raw=DOES_NOT_SAY)
 
     async def _compose(self, case: _Case) -> AsyncGenerator[AskEvent, None]:
         """The model answers; each sentence is attributed as soon as it is complete."""
@@ -191,8 +193,7 @@ class Assistant:
             yield shown
         assert finished is not None, "an engine's stream ends with Done or raises"
         done = self._done(case, built, draft, finished, first_token_s)
-        await self._keep(case, done, sent=built.sent, raw=draft.raw)
-        yield done
+        yield await self._kept(case, done, sent=built.sent, raw=draft.raw)
 
     async def _prompt(self, case: _Case) -> Prompt:
         passages = case.found.passages
@@ -224,16 +225,21 @@ class Assistant:
             left_out=list(case.left_out),
         )  # fmt: skip
 
-    async def _keep(self, case: _Case, done: DoneEvent, *, sent: str, raw: str) -> None:
+    async def _kept(self, case: _Case, done: DoneEvent, *, sent: str, raw: str) -> DoneEvent:
+        """Keep the turn; return the last event, which names no conversation that is not there."""
         if not case.question.keep:
-            return
+            return done
         turn = Turn(
             question=case.question.text, answer=done.answer, answered=done.answered, citations=done.citations,
             passages=list(case.found.passages), asked=case.asked,
         )  # fmt: skip
-        await asyncio.to_thread(
-            self._journal.add, case.conversation, case.question.viewer.uid, KeptTurn(turn, sent, raw)
-        )
+        kept = KeptTurn(turn, sent, raw)
+        try:
+            await asyncio.to_thread(self._journal.add, case.conversation, case.question.viewer.uid, kept)
+        except JournalError as error:  # a full disk: the answer stands
+            log.warning("an answer is not kept: %s", error)
+            return done.model_copy(update={"conversation": case.question.conversation or ""})
+        return done
 
     @contextmanager
     def _answering(self) -> Iterator[None]:

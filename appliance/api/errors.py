@@ -22,6 +22,7 @@ from appliance.errors import (
     EngineError,
     EngineLostError,
     EngineNotReadyError,
+    JournalError,
     NotAllowedError,
     NotFoundError,
     PromptTooLongError,
@@ -59,6 +60,7 @@ TABLE: dict[type[Exception], Refusal] = {
     DiskFullError: Refusal(507, "disk_full", True),
     LibraryError: Refusal(503, "library_unavailable", True),
     DenseError: Refusal(503, "index_unavailable", True),
+    JournalError: Refusal(503, "journal_unavailable", True),
     IngestError: Refusal(500, "ingest_failed", True),
     ApplianceError: Refusal(500, "failed", False),
 }

@@ -135,7 +135,7 @@ class DoneEvent(Wire):
     Attributes:
         answer: the whole text, for clients that did not keep the tokens.
         answered: False when the documents do not say.
-        conversation: id to pass with a follow-up question.
+        conversation: id to pass with a follow-up question; empty when the turn could not be kept (a full disk).
     """
 
     event: Literal["done"] = "done"
