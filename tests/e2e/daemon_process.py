@@ -51,12 +51,21 @@ class DaemonProcess:
     def pid(self) -> int:
         return asyncio.run(self.status()).pid
 
-    def start(self, *, loaded: bool = True) -> None:
+    @property
+    def is_running(self) -> bool:
+        """Whether it was started and has not ended; it may not answer yet."""
+        return self._process is not None and self._process.poll() is None
+
+    def launch(self) -> None:
+        """Start it, and do not wait for it."""
         with open(self.log, "ab") as log:
             self._process = subprocess.Popen(
                 [*self._wrapper, sys.executable, "-m", "appliance", "serve"],
                 env=self.environment, stdout=log, stderr=log,
             )  # fmt: skip
+
+    def start(self, *, loaded: bool = True) -> None:
+        self.launch()
         self.until(lambda status: status.engine.state == "ready" or not loaded, START_S)
 
     def kill(self, number: int = signal.SIGKILL) -> int:
@@ -65,7 +74,7 @@ class DaemonProcess:
         return self._process.wait(timeout=30)
 
     def stop(self) -> None:
-        if self._process is not None and self._process.poll() is None:
+        if self.is_running:
             self.kill(signal.SIGTERM)
 
     def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
