@@ -11,8 +11,8 @@ from pathlib import Path
 
 import numpy as np
 
+from ingest.chroma_index import Index
 from ingest.confine import die_with
-from ingest.dense import Index
 from ingest.errors import DenseError
 
 N_NEAREST = 10

@@ -1,6 +1,6 @@
 """The Chroma index: a cache of the record's vectors. Opened, probed, followed, and built anew when it is bad.
 
-The only importer of chromadb. Nothing here is the truth: whoever asks joins the ids on the record, and an
+Nothing here is the truth: whoever asks joins the ids on the record, and an
 index that fails is replaced from it, without parsing or embedding.
 """
 
@@ -11,17 +11,15 @@ import random
 import re
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Literal
 
-import chromadb
 import numpy as np
-from chromadb.config import Settings
 from numpy.typing import NDArray
 
+from ingest.chroma_index import BATCH, CHROMA_VERSION, Index
 from ingest.errors import DenseError, LibraryError
 from ingest.index_folder import IndexFacts, IndexFolder
 from ingest.index_probe import probe
@@ -30,82 +28,14 @@ from ingest.vector_log import Delta, VectorLog
 
 log = logging.getLogger(__name__)
 
-BATCH = 1000  # rows sent at once, if Chroma takes so many: a second of work
-GET_PAGE = 10_000  # `get` fails beyond 32,766 rows (chroma#1861)
-MIN_RESULTS = 64  # asked for at least: small n_results leave recall holes (chroma#1205)
-# Chroma's default search_ef of 100 is less than the candidates that retrieval may ask for.
-HNSW: Any = {"space": "cosine", "ef_construction": 200, "ef_search": 256, "max_neighbors": 24}
-
 N_SAMPLES = 16
 RETRY_S = 600.0  # an index that fails sooner after it was built is not built again at once
 FIRST_RETRY_S = (
-    30.0  # until the next attempt then, and after one that failed (a full disk); each time twice as long
+    10.0  # until the next attempt then, or after one that failed (a full disk); then twice as long
 )
 MIN_DEAD = 2000  # removed entries before dead nodes outnumbering live ones are worth a rebuild
 
 State = Literal["ready", "rebuilding", "off"]
-
-
-class Index:
-    """One opened collection in one directory. Thread-safe, as Chroma is; never open the same directory twice.
-
-    Raises:
-        DenseError: from every method, whatever Chroma raised.
-    """
-
-    def __init__(self, path: Path, collection: str) -> None:
-        with _mapped():
-            settings = Settings(anonymized_telemetry=False)
-            # Any: ClientAPI, its declared type, lacks `close` and wants typed dicts.
-            self._client: Any = chromadb.PersistentClient(path=str(path), settings=settings)
-            self._collection = self._client.get_or_create_collection(
-                collection, embedding_function=None, configuration={"hnsw": HNSW}
-            )
-            self._batch = min(BATCH, self._client.get_max_batch_size())
-
-    def count(self) -> int:
-        """Return the number of vectors."""
-        with _mapped():
-            return int(self._collection.count())
-
-    def ids(self) -> set[int]:
-        """Return the ids of all vectors."""
-        found: set[int] = set()
-        while True:
-            with _mapped():
-                page = self._collection.get(limit=GET_PAGE, offset=len(found), include=[])["ids"]
-            if not page:
-                return found
-            found.update(map(int, page))
-
-    def put(self, ids: list[int], vectors: NDArray[np.float32]) -> None:
-        """Add or replace vectors, (n, n_dims)."""
-        for start in range(0, len(ids), self._batch):
-            rows = slice(start, start + self._batch)
-            with _mapped():
-                self._collection.upsert(ids=[str(id) for id in ids[rows]], embeddings=vectors[rows])
-
-    def remove(self, ids: list[int]) -> None:
-        """Take vectors out; unknown ids are no error."""
-        for start in range(0, len(ids), self._batch):
-            with _mapped():
-                self._collection.delete(ids=[str(id) for id in ids[start : start + self._batch]])
-
-    def nearest(self, vector: NDArray[np.float32], n: int) -> list[tuple[int, float]]:
-        """Return the n nearest as (id, cosine), best first; approximate."""
-        with _mapped():
-            found: Any = self._collection.query(
-                query_embeddings=vector.reshape(1, -1).astype(np.float32),
-                n_results=max(n, MIN_RESULTS),
-                include=["distances"],
-            )
-        pairs = zip(found["ids"][0], found["distances"][0], strict=True)
-        return [(int(id), 1.0 - float(distance)) for id, distance in pairs][:n]
-
-    def close(self) -> None:
-        """Close the client and give its memory back."""
-        with _mapped():
-            self._client.close()
 
 
 class Dense:
@@ -239,8 +169,8 @@ class Dense:
             return "there is none yet"
         if facts.record_id != self._record_id:
             return "it belongs to another record"
-        if facts.chroma != chromadb.__version__:
-            return f"it was written by Chroma {facts.chroma}, this is {chromadb.__version__}"
+        if facts.chroma != CHROMA_VERSION:
+            return f"it was written by Chroma {facts.chroma}, this is {CHROMA_VERSION}"
         if watermark is not None and not self._vectors.pruned_to() <= watermark <= self._seq_at_start:
             return "the record was restored or cut off"
         if facts.removed.get(self._collection, 0) > max(MIN_DEAD, self._vectors.n_vectors()):
@@ -257,7 +187,7 @@ class Dense:
         self.state, self.reason = "rebuilding", f"the index is built from the record: {why}"
         log.info("%s", self.reason)
         self._tried = time.monotonic()
-        facts = IndexFacts(self._folder.new_directory(), self._record_id, chromadb.__version__, clean=False)
+        facts = IndexFacts(self._folder.new_directory(), self._record_id, CHROMA_VERSION, clean=False)
         try:
             self._fill(facts)
         except (DenseError, LibraryError, OSError):
@@ -368,15 +298,3 @@ def collection_name(fingerprint: str) -> str:
     """Return the collection of an embedder: readable, in Chroma's alphabet (letters, digits, `._-`)."""
     readable = re.sub(r"[^a-zA-Z0-9]+", "-", fingerprint)[:40].strip("-")
     return f"chunks-{readable}-{sha256(fingerprint.encode()).hexdigest()[:12]}"
-
-
-@contextmanager
-def _mapped() -> Iterator[None]:
-    try:
-        yield
-    except (KeyboardInterrupt, SystemExit, GeneratorExit):
-        raise
-    except BaseException as error:
-        # Chroma raises its own errors, ValueError, RuntimeError and, out of Rust, a PanicException that is no
-        # Exception.
-        raise DenseError(f"Chroma: {type(error).__name__}: {error}") from error

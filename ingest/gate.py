@@ -20,6 +20,7 @@ log = logging.getLogger(__name__)
 T = TypeVar("T")
 
 POLL_S = 0.05
+FIRST_RETRY_S = 1.0  # then twice as long each time
 BUSY_MAX_S = 30.0  # then one piece goes through: a box that answers all day must still read its new documents
 NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
 
@@ -33,7 +34,7 @@ class Gate:
 
     Args:
         busy: tells whether someone's answer is being made.
-        retry_s: between attempts while the disk refuses.
+        retry_s: between attempts while the disk refuses, at most; the first come sooner.
         on_change: called when a problem comes or goes.
     """
 
@@ -85,6 +86,7 @@ class Gate:
         Raises:
             StoppedError: ingest is to stop.
         """
+        delay_s = min(FIRST_RETRY_S, self._retry_s)
         while True:
             try:
                 result = action()
@@ -92,7 +94,8 @@ class Gate:
                 # The record or the disk failed, not a file: everything waits, nothing is lost.
                 log.warning("ingest pauses: %s", error)
                 self.report(in_words(error))
-                self.wait(self._retry_s)
+                self.wait(delay_s)
+                delay_s = min(2 * delay_s, self._retry_s)
             else:
                 self.report("")
                 return result

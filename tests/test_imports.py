@@ -32,7 +32,7 @@ TUI_MAY_KNOW = {
 
 ONE_IMPORTER = {
     "llama_cpp": {"appliance.engine.llama", "appliance.engine.ggml"},
-    "chromadb": {"ingest.dense"},
+    "chromadb": {"ingest.chroma_index"},
     "watchdog": {"ingest.watch"},
     "onnxruntime": {"models.embedder", "models.compile_embedder"},
     "torch": {"models.compile_embedder"},

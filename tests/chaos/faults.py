@@ -9,13 +9,13 @@ import asyncio
 import os
 import signal
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 from appliance.api.schema import ErrorEvent, TokenEvent
 from appliance.client import Client
 from tests.chaos import agreement
-from tests.chaos.ordeal import DisagreementError, Ordeal, until_none
+from tests.chaos.ordeal import DisagreementError, Fault, Ordeal, until_none
 from tests.processes import children, has_ended
 
 CHILD_S = 20.0  # to wait for a parse child to kill
@@ -207,20 +207,18 @@ def _live_on_a_full_disk(ordeal: Ordeal) -> None:
         ordeal.folder.disturb()
 
 
-KILLS: Mapping[str, Callable[[Ordeal], str]] = {
+KILLS: Mapping[str, Fault] = {
     fault.__name__: fault
     for fault in (
         daemon_killed, daemon_killed_while_it_starts, machine_killed, daemon_stopped, engine_killed,
         parse_server_killed, parse_child_killed,
     )
 }  # fmt: skip
-DAMAGES: Mapping[str, Callable[[Ordeal], str]] = {
+DAMAGES: Mapping[str, Fault] = {
     fault.__name__: fault
     for fault in (
         index_overwritten, index_file_deleted, index_database_replaced, index_facts_damaged, wal_cut,
         record_overwritten,
     )
 }  # fmt: skip
-DISK: Mapping[str, Callable[[Ordeal], str]] = {
-    fault.__name__: fault for fault in (disk_full, disk_full_and_daemon_killed)
-}
+DISK: Mapping[str, Fault] = {fault.__name__: fault for fault in (disk_full, disk_full_and_daemon_killed)}

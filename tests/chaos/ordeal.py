@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from random import Random
+from typing import TypeAlias
 
 from appliance.client import Client
 from appliance.errors import ApplianceError, NotRunningError
@@ -24,6 +25,9 @@ LOG_TAIL = 6000  # characters
 
 class DisagreementError(Exception):
     """Something did not come right by itself; the message says what, and ends with the daemon's log."""
+
+
+Fault: TypeAlias = "Callable[[Ordeal], str]"
 
 
 class Ordeal:
@@ -58,7 +62,7 @@ class Ordeal:
         self.daemon.start(loaded=False)
         self.until_agreement()
 
-    def round(self, *faults: Callable[[Ordeal], str]) -> None:
+    def round(self, *faults: Fault) -> None:
         """Let the folder live, let the faults happen at random moments meanwhile, and wait until all agree."""
         words = self._words()
         for fault in faults:

@@ -46,7 +46,14 @@ class PrivateDisk:
         if self._holder.stdout.readline() != "mounted\n":
             _, why = self._holder.communicate()
             raise NoDiskError(why.strip())
-        self.wrapper: Sequence[str] = ("nsenter", "--target", str(self._holder.pid), "--mount")
+        self.wrapper: Sequence[str] = (
+            "nsenter",
+            "--target",
+            str(self._holder.pid),
+            "--mount",
+            f"--wd={os.getcwd()}",
+            "--",
+        )
 
     @property
     def path(self) -> Path:
@@ -77,9 +84,7 @@ class PrivateDisk:
 
     def close(self) -> None:
         """Unmount it, and forget what was on it."""
-        assert self._holder.stdin is not None
-        self._holder.stdin.close()
-        self._holder.wait()
+        self._holder.communicate()
         self._image.unlink(missing_ok=True)
 
     def _run(self, *command: str) -> str:

@@ -80,7 +80,7 @@ class DaemonProcess:
     def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         """Run the command line against this home."""
         return subprocess.run(
-            [sys.executable, "-m", "appliance", *arguments],
+            [*self._wrapper, sys.executable, "-m", "appliance", *arguments],
             env=self.environment, capture_output=True, text=True, timeout=120, check=False,
         )  # fmt: skip
 

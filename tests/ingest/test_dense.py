@@ -273,6 +273,47 @@ def test_an_index_of_another_record_or_another_chroma_is_not_trusted(
         dense.close()
 
 
+def test_ids_that_a_cut_off_record_gives_again_are_not_answered_with_the_old_vectors(
+    shelf: Shelf, opened: Callable[[], Dense]
+) -> None:
+    """The record lost its last commits, is written on past where it was, and only then the index is looked at."""
+    shelf.put("a", 5)
+    dense = opened()
+    dense.close()
+    with shelf.library.database.read() as connection:
+        before = {row[0]: row[1] for row in connection.execute("SELECT name, seq FROM sqlite_sequence")}
+    lost = shelf.put("lost", 5)
+    dense = opened()
+    crash(shelf, dense)
+    shelf.record.remove(["lost"])
+    with shelf.library.database.write() as connection:
+        connection.execute("DELETE FROM changes WHERE seq > ?", (before["changes"],))
+        for name, seq in before.items():
+            connection.execute("UPDATE sqlite_sequence SET seq = ? WHERE name = ?", (seq, name))
+    shelf.open().close()  # the daemon that is killed before it has an index
+    shelf.put("found", 40)
+    again = opened()
+    shelf.agree(again)
+    assert max(score for _, score in again.query(lost[0], 50)) < 0.99
+
+
+def test_an_index_that_is_off_is_tried_again_and_leaves_nothing_behind(
+    shelf: Shelf, opened: Callable[[], Dense]
+) -> None:
+    shelf.put("a", 5)
+    dense = opened()
+    assert dense._index is not None
+    dense._index.close()
+    shelf.put("b", 5)
+    dense.follow()
+    assert dense.state == "off"
+    dense._retry_at = 0.0
+    dense.follow()
+    assert dense.wait(60)
+    shelf.agree(dense)
+    assert len(list(shelf.folder.glob("index-*"))) == 1
+
+
 def test_facts_that_cannot_be_read_mean_a_new_index(shelf: Shelf, opened: Callable[[], Dense]) -> None:
     shelf.put("a", 5)
     opened().close()
