@@ -25,7 +25,7 @@ PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 TORCH_FROM := $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX))
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo test soak check format clean preflight gpu-tools run-models test-models
+.PHONY: help run demo test soak chaos check format clean preflight gpu-tools run-models test-models
 
 help:
 	@echo "make run    set up, fetch the models, start the daemon, open the screen   (first time: 10 to 20 minutes)"
@@ -33,6 +33,8 @@ help:
 	@echo "make demo   the same without a screen: reads examples/, asks two questions, prints the answers"
 	@echo "make test   set up for development and run every test                     (first time: 10 to 20 minutes)"
 	@echo "make soak   a random walk of 5,000 requests on the engine, and what it left behind      (half an hour)"
+	@echo "make chaos  100 rounds of kills, damaged files and full disks, and whether all came right  (20 to 30 minutes;"
+	@echo "         as root also on a disk of its own that fills up; SEED=n repeats a run)"
 	@echo "make check  format, lint, types and tests: what CI runs"
 	@echo "make format rewrite the code in the house's format"
 	@echo "make clean  remove what was made here: the environment, caches, the demo's home (not your documents)"
@@ -49,6 +51,9 @@ test: $(DEV_STAMP) test-models
 
 soak: $(DEV_STAMP) test-models
 	$(BIN)/python -m appliance.ops.soak $(TEST_MODELS)/smollm2-135m-instruct/*.gguf --requests 5000
+
+chaos: $(DEV_STAMP) test-models
+	$(BIN)/python -m tests.chaos --rounds 100 $(if $(SEED),--seed $(SEED))
 
 check: $(DEV_STAMP) test-models
 	$(BIN)/ruff format --check .

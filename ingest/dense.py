@@ -30,9 +30,7 @@ log = logging.getLogger(__name__)
 
 N_SAMPLES = 16
 RETRY_S = 600.0  # an index that fails sooner after it was built is not built again at once
-FIRST_RETRY_S = (
-    10.0  # until the next attempt then, or after one that failed (a full disk); then twice as long
-)
+FIRST_RETRY_S = 5.0  # until the next attempt then, or after a failed one (a full disk); then twice as long
 MIN_DEAD = 2000  # removed entries before dead nodes outnumbering live ones are worth a rebuild
 
 State = Literal["ready", "rebuilding", "off"]

@@ -22,7 +22,7 @@ log = logging.getLogger(__name__)
 
 MAX_WHOLE = 16  # documents that wait for their commit; then embedding waits too
 FOLLOW_S = 1.0  # the index follows when nothing waits for its commit, and at least so often
-REST_S = 10.0  # likewise when nothing is committed: an index that could not be built is tried again
+REST_S = 2.0  # likewise when nothing is committed: an index that could not be built is tried again
 POLL_S = 0.2
 
 

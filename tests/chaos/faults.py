@@ -12,7 +12,7 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
-from appliance.api.schema import ErrorEvent, TokenEvent
+from appliance.api.schema import AskEvent, ErrorEvent, TokenEvent
 from appliance.client import Client
 from tests.chaos import agreement
 from tests.chaos.ordeal import DisagreementError, Fault, Ordeal, until_none
@@ -33,7 +33,7 @@ def daemon_killed_while_it_starts(ordeal: Ordeal) -> str:
     """Kill the daemon, start it, and kill it again somewhere on the way."""
     daemon_killed(ordeal)
     ordeal.daemon.launch()
-    seconds = ordeal.rng.uniform(0, 6)
+    seconds = ordeal.rng.uniform(0, 4)
     time.sleep(seconds)
     ordeal.daemon.kill()
     return f"daemon killed, and again {seconds:.1f} s after its start"
@@ -67,7 +67,7 @@ def engine_killed(ordeal: Ordeal) -> str:
 
 
 async def _ask_and_kill(ordeal: Ordeal) -> None:
-    ends, killed = [], False
+    ends, killed = list[AskEvent](), False
     async with Client(ordeal.daemon.socket) as client:
         async for event in client.ask("When is the alarm tested, and where does the key of the gate lie?"):
             if isinstance(event, TokenEvent) and not killed:

@@ -33,9 +33,11 @@ def test_after_kills_and_damage_record_index_and_answers_equal_the_folder(
     # Several faults a round, since starting the daemon takes most of the time; which ones meet, is chance.
     rounds: list[Sequence[Fault]] = [
         (engine_killed, parse_child_killed, parse_server_killed, machine_killed),
-        (daemon_killed_while_it_starts, index_facts_damaged),
-        (index_overwritten, wal_cut),
-        (ordeal.rng.choice((index_file_deleted, index_database_replaced)), record_overwritten),
+        (daemon_killed_while_it_starts, index_overwritten, wal_cut),
+        (
+            ordeal.rng.choice((index_file_deleted, index_database_replaced, index_facts_damaged)),
+            record_overwritten,
+        ),
     ]
     try:
         ordeal.begin(N_FILES)

@@ -22,6 +22,11 @@ def ask(ordeal: Ordeal) -> DoneEvent:
     return last
 
 
+def until_problem(ordeal: Ordeal) -> str:
+    """Wait until ingest stands still, and return why."""
+    return ordeal.daemon.until(lambda status: bool(status.ingest.problem)).ingest.problem
+
+
 def test_a_full_disk_pauses_ingest_and_answers_go_on_until_there_is_room(
     home: Path, models_folder: Path, disk: PrivateDisk
 ) -> None:
@@ -32,7 +37,7 @@ def test_a_full_disk_pauses_ingest_and_answers_go_on_until_there_is_room(
 
         disk.fill()
         ordeal.folder.add("txt")
-        ordeal.daemon.until(lambda status: "full" in status.ingest.problem)
+        assert "full" in until_problem(ordeal)
         ordeal.search()
         assert ask(ordeal).conversation == "", "a turn that is not kept has no conversation"
 
@@ -51,13 +56,14 @@ def test_a_disk_that_turns_read_only_is_answered_from_even_after_a_restart(
         ordeal.begin(N_FILES)
         disk.turn_read_only()
         ordeal.folder.add("txt")
-        for _ in range(2):
-            status = ordeal.daemon.until(lambda status: bool(status.ingest.problem))
-            assert str(home / "state") in status.ingest.problem
-            ordeal.search()
-            assert ask(ordeal).conversation == ""
-            ordeal.daemon.kill()
-            ordeal.daemon.start(loaded=False)
+        assert str(home / "state") in until_problem(ordeal)
+        ordeal.search()
+        assert ask(ordeal).conversation == ""
+
+        ordeal.daemon.kill()
+        ordeal.daemon.start(loaded=False)
+        assert str(home / "state") in until_problem(ordeal)
+        ordeal.search()
 
         ordeal.daemon.kill()
         disk.mount_again()
