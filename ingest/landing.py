@@ -13,7 +13,6 @@ from ingest.dense import Dense
 from ingest.flight import Flight, Pending
 from ingest.folder import FileStat, look_at, sha256_of
 from ingest.gate import Gate, StoppedError
-from ingest.memory import give_back
 from ingest.progress import Progress
 from ingest.record import Record, Stage, Version
 from ingest.unit import Outcome
@@ -32,11 +31,12 @@ class Landing:
     Args:
         on_change: called after each change of a document's state.
         on_return: called when a document went back to the queue.
+        on_rest: called when nothing is in flight any more.
     """
 
     def __init__(
         self, *, record: Record, dense: Dense, folder: Path, gate: Gate, flight: Flight, progress: Progress,
-        on_change: Callable[[], None], on_return: Callable[[], None],
+        on_change: Callable[[], None], on_return: Callable[[], None], on_rest: Callable[[], None],
     ) -> None:  # fmt: skip
         self._record = record
         self._dense = dense
@@ -46,6 +46,7 @@ class Landing:
         self._progress = progress
         self._on_change = on_change
         self._on_return = on_return
+        self._on_rest = on_rest
         self._whole: queue.Queue[Pending] = queue.Queue(MAX_WHOLE)
         self._followed = 0.0
         self._is_behind = False
@@ -88,7 +89,7 @@ class Landing:
             self._followed = time.monotonic()
         if self._has_worked and self._flight.oldest() is None:
             self._has_worked = False
-            give_back()
+            self._on_rest()
 
     def _land(self, document: Pending) -> None:
         try:

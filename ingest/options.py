@@ -31,6 +31,9 @@ class Embedder(Protocol):
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return (n, n_dims) vectors, L2-normalised."""
 
+    def rest(self) -> None:
+        """Give back the memory that only the next batch would use."""
+
     def count_tokens(self, text: str) -> int:
         """Return the number of tokens, special tokens not counted."""
 

@@ -24,6 +24,7 @@ from ingest.gate import Gate, StoppedError
 from ingest.intake import Intake
 from ingest.landing import Landing
 from ingest.library import Library
+from ingest.memory import give_back
 from ingest.options import Embedder, IngestOptions, Parser
 from ingest.progress import Progress
 from ingest.record import Record
@@ -94,12 +95,13 @@ class Ingest:
         self._work = threading.Event()
         self._watch = Watch(folder, self._hint.set)
         self._sweeper = Sweeper(self._record, folder, options.settle_ms / 1000, options.max_delete_share)
+        self._embedder = embedder
         self._gate = Gate(busy, options.retry_s, on_change)
         self._flight = Flight()
         self._progress = Progress(on_change)
         self._landing = Landing(
             record=self._record, dense=dense, folder=folder, gate=self._gate, flight=self._flight,
-            progress=self._progress, on_change=on_change, on_return=self._work.set,
+            progress=self._progress, on_change=on_change, on_return=self._work.set, on_rest=self._rest,
         )  # fmt: skip
         self._embedding = Embedding(
             embedder=embedder, flight=self._flight, gate=self._gate, progress=self._progress,
@@ -140,6 +142,10 @@ class Ingest:
         with suppress(LibraryError):  # a full disk; the next start does it
             self._record.release()
         self._watch.stop()
+
+    def _rest(self) -> None:
+        self._embedder.rest()
+        give_back()
 
     def wake(self) -> None:
         """Sweep now."""

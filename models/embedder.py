@@ -23,8 +23,8 @@ TOKENIZER_FILE = "tokenizer.json"
 WEIGHTS_FILE = "model.safetensors"
 
 # Tokens in one run, padding included. Measured on 2 EPYC cores (all-MiniLM-L6-v2, int8, 2026-11-30), ms of CPU a text
-# of mixed length and MiB of memory afterwards, 95 at rest: 200 tokens 14.5, 124; 400 13.9, 117; 800 14.6, 199;
-# 1,600 15.8, 302.
+# of mixed length and MiB of memory afterwards, 95 at rest: 200 tokens 14.5, 124; 400 14.2, 146; 800 14.6, 199;
+# 1,600 15.8, 302. Without plans of memory (below) 400 tokens take 14.2 and leave 117.
 RUN_TOKENS = 400
 BATCH = 8  # texts of sentence-transformers: docs/measurements.md
 
@@ -46,6 +46,10 @@ class Embedder(Protocol):
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return (len(texts), n_dims) vectors of length 1, in the order of the texts."""
+        ...
+
+    def rest(self) -> None:
+        """Give back the memory that only the next batch would use."""
         ...
 
     def count_tokens(self, text: str) -> int:
@@ -107,7 +111,11 @@ class OnnxEmbedder:
         """Return (start, end) of each token in characters, in order, of the whole text."""
         return self._spans.of(text)
 
-    def _run(self, encodings: Sequence[Encoding]) -> NDArray[np.float32]:
+    def rest(self) -> None:
+        """Give back the memory that only the next batch would use, as the end of a run of one word."""
+        self._run([self._tokenizer.encode("rest")], _shrinking())
+
+    def _run(self, encodings: Sequence[Encoding], options: Any = None) -> NDArray[np.float32]:
         shape = len(encodings), max(len(encoding) for encoding in encodings)
         ids, mask, types = (np.zeros(shape, dtype=np.int64) for _ in range(3))
         for row, encoding in enumerate(encodings):
@@ -115,7 +123,7 @@ class OnnxEmbedder:
             mask[row, : len(encoding)] = encoding.attention_mask
             types[row, : len(encoding)] = encoding.type_ids
         feed = {"input_ids": ids, "attention_mask": mask, "token_type_ids": types}
-        (vectors,) = self._session.run(None, {name: feed[name] for name in self._inputs})
+        (vectors,) = self._session.run(None, {name: feed[name] for name in self._inputs}, options)
         return _normalised(vectors)
 
 
@@ -157,6 +165,9 @@ class SentenceTransformersEmbedder:
         with self._lock:
             vectors = self._model.encode(list(texts), batch_size=BATCH, show_progress_bar=False)
         return _normalised(vectors)
+
+    def rest(self) -> None:
+        """Nothing: torch frees what a run needed at its end."""
 
     def count_tokens(self, text: str) -> int:
         """Return the number of tokens of the whole text, special tokens not counted."""
@@ -212,6 +223,15 @@ def _open_session(file: Path) -> Any:
         return onnxruntime.InferenceSession(str(file), options, providers=["CPUExecutionProvider"])
     except Exception as error:  # onnxruntime's own exceptions share no base class
         raise ModelFileError(f"{file}: {error}; remove {file.parent} and compile again") from error
+
+
+def _shrinking() -> Any:
+    """Return options of a run after which the session's arena is shrunk. After every run it would cost time."""
+    import onnxruntime
+
+    options = onnxruntime.RunOptions()
+    options.add_run_config_entry("memory.enable_memory_arena_shrinkage", "cpu:0")
+    return options
 
 
 def _batches(encodings: Sequence[Encoding]) -> Iterator[list[int]]:

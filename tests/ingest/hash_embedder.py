@@ -38,5 +38,8 @@ class HashEmbedder:
     def count_tokens(self, text: str) -> int:
         return len(self.token_spans(text))
 
+    def rest(self) -> None:
+        """Holds nothing."""
+
     def token_spans(self, text: str) -> list[tuple[int, int]]:
         return [match.span() for match in re.finditer(r"\w+|[^\w\s]", text)]

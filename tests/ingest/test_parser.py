@@ -19,7 +19,7 @@ from ingest.errors import ParserStoppedError
 from ingest.limits import ParseLimits
 from ingest.parser import Parser
 from ingest.unit import Outcome, Parsed
-from tests.ingest.made_files import docx, flate_bomb, lines_at, p, pdf, zip_of
+from tests.ingest.made_files import docx, flate_bomb, lines_at, p, pdf
 from tests.processes import has_ended
 
 Make = Callable[..., Parser]
