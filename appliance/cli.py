@@ -87,6 +87,9 @@ def serve(
         return
     logging.basicConfig(level=config.settings.log_level, format="%(levelname)s %(name)s: %(message)s")
     logging.getLogger("httpx").setLevel("WARNING")
+    from ingest.memory import use_one_arena
+
+    use_one_arena()  # before the daemon's imports: some of them start threads
     from appliance import daemon
 
     daemon.main(config, os.environ.get("NOTIFY_SOCKET"))

@@ -40,7 +40,6 @@ from appliance.lock import only_daemon
 from appliance.settings import EngineSettings
 from ingest.dense import Dense
 from ingest.library import Library
-from ingest.memory import use_one_arena
 from ingest.options import IngestOptions
 from ingest.parser import Parser
 from ingest.pipeline import Ingest
@@ -63,7 +62,6 @@ def main(config: Config, notify_socket: str | None = None) -> None:
         AlreadyRunningError: another daemon owns the home.
         ConfigError: the settings cannot be served (no embedder installed, no such group).
     """
-    use_one_arena()
     for folder in (config.home, config.state, config.documents, config.models):
         _make_folder(folder)
     with only_daemon(config.home):

@@ -22,6 +22,7 @@ log = logging.getLogger(__name__)
 
 ROOM = Path(__file__).parent
 SCHEMA_VERSION = 2  # migrations/N.sql makes version N of version N - 1
+READER_CACHE_KIB = 512  # of each; the system's own cache holds the file once for all of them
 MAX_IDLE_READERS = 8  # kept open for the next reader; more threads than that only pay for opening one
 BUSY_TIMEOUT_S = 10.0  # a backup tool may hold the file for a moment
 
@@ -182,6 +183,7 @@ class Database:
         with self._mapped():
             connection = self._connect()
             connection.execute("PRAGMA query_only = ON")
+            connection.execute(f"PRAGMA cache_size = -{READER_CACHE_KIB}")
         return connection
 
     def _give_back(self, connection: sqlite3.Connection) -> None:

@@ -7,6 +7,7 @@ grows by 30 MB with both, of which the vector index holds 18.
 from __future__ import annotations
 
 import ctypes
+import gc
 
 M_ARENA_MAX = -8  # malloc.h
 
@@ -23,6 +24,7 @@ def use_one_arena() -> None:
 
 def give_back() -> None:
     """Return to the system what the allocator holds and nobody uses; does nothing where libc is not glibc."""
+    gc.collect()
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
     if trim is not None:
         trim(0)
