@@ -54,7 +54,10 @@ def test_a_file_that_cannot_be_read_says_why_in_plain_words(own_daemon: DaemonPr
     (own_daemon.documents / "blank.txt").write_bytes(b"")
     (own_daemon.documents / "photo.jpg").write_bytes(b"\xff\xd8\xff\xe0" + bytes(200))
     (own_daemon.documents / "scan.pdf").write_bytes(scan())
-    own_daemon.until_states(broken="damaged", blank="empty", photo="unsupported", scan="needs_ocr")
+    (own_daemon.documents / "base.sqlite").write_bytes(b"SQLite format 3\0" + bytes(200))
+    own_daemon.until_states(
+        broken="damaged", blank="empty", photo="damaged", scan="empty", base="unsupported"
+    )
     assert all(document.reason for document in asyncio.run(own_daemon.listing()).documents)
 
 
