@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 import typer
 
-from appliance import background, cli_ingest, cli_model, cli_ops, offline, show, show_ingest
+from appliance import background, cli_evaluate, cli_ingest, cli_model, cli_ops, offline, show, show_ingest
 from appliance.client import Client, RequestFailedError
 from appliance.config import walk
 from appliance.context import AsJson, CommandContext, config_of
@@ -26,6 +26,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
+app.add_typer(cli_evaluate.app, name="evaluate")
 app.add_typer(cli_ingest.app, name="ingest")
 app.add_typer(cli_model.app, name="model")
 app.add_typer(cli_ops.bench, name="bench")
