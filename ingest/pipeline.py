@@ -201,7 +201,7 @@ class Ingest:
             current=current, step=step, n_waiting=n_waiting, watching=self._watch.how,
             problem=self._gate.problem or self._sweeper.problem, paused=self._gate.paused,
             pages_per_min=progress.pages_per_min(), files_per_min=progress.files_per_min(),
-            eta_s=None if self._gate.paused else progress.eta_s(n_waiting),
+            eta_s=progress.eta_s(n_waiting) if n_waiting and not self._gate.paused else None,
             n_refused=len(self._sweeper.refused), n_ignored=self._sweeper.n_ignored,
         )  # fmt: skip
 

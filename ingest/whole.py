@@ -13,6 +13,7 @@ from typing import Protocol
 from ingest.limits import MIB
 from ingest.unit import Outcome, Parsed, Part, Unit
 
+DOUBT = "letters and figures may be wrong"
 MAX_CHARS = 64 * MIB  # of all units: as much as one child may answer
 
 
@@ -162,16 +163,18 @@ def _in_order(units: Sequence[Unit], pages: Mapping[int, Sequence[Unit]]) -> Ite
 def _scan_notes(
     n_pages: int | None, pages: Mapping[int, Sequence[Unit]], failed: Mapping[int, Parsed]
 ) -> Iterator[str]:
-    read = [page for page, units in pages.items() if units]
-    if read:
-        which = (
-            "all its pages are"
-            if len(read) == n_pages
-            else f"{_pages(read)} {'are' if len(read) > 1 else 'is'}"
-        )
-        yield f"{which} read from pictures: letters and figures may be wrong"
+    if read := [page for page, units in pages.items() if units]:
+        yield f"{_which(read, n_pages)} read from {'a picture' if len(read) == 1 else 'pictures'}: {DOUBT}"
     for page, parsed in failed.items():
         yield f"page {page} is a picture that was not read: {parsed.reason}"
+
+
+def _which(pages: Sequence[int], n_pages: int | None) -> str:
+    if n_pages == 1:
+        return "its text is"
+    if len(pages) == n_pages:
+        return "all its pages are"
+    return f"{_pages(pages)} {'are' if len(pages) > 1 else 'is'}"
 
 
 def _n_chars(parsed: Parsed) -> int:

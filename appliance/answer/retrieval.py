@@ -60,8 +60,7 @@ class Retrieved:
     """What was found.
 
     Attributes:
-        confidence: highest cosine + share of the question's words (weighted by rarity) that the best passages hold;
-            0 to 2. Says how likely the answer is among the passages.
+        confidence: see `evidence`. Says how likely the answer is among the passages.
     """
 
     passages: tuple[Passage, ...]
@@ -101,10 +100,7 @@ class Retriever:
         fused = fuse(dense, [(i, score) for i, score in lexical if i in chunks])
         best = distinct([(chunks[i], score) for i, score in fused], max(n, _N_EVIDENCE), words)
         weights = self._rarity(query)
-        top_cosine = max((score for _, score in dense), default=0.0)
-        confidence = (
-            top_cosine + coverage(weights, [c.text for c, _ in best[:_N_EVIDENCE]], words) if best else 0.0
-        )
+        confidence = evidence(dense, [chunk for chunk, _ in best[:_N_EVIDENCE]], weights, words)
         also = self._library.same_text([chunk.id for chunk, _ in best[:n]], viewer)
         passages = tuple(
             _passage(number, chunk, score, best_sentence(chunk.text, weights, words), also.get(chunk.id, ()))
@@ -202,9 +198,26 @@ def distinct(
     return kept
 
 
-def coverage(weights: Mapping[str, float], texts: Sequence[str], words: Words) -> float:
-    """Return the share (0 to 1) of the query's words, by weight, that stand in any of the texts."""
-    known = {word for text in texts for word in words.content(text)}
+def evidence(
+    dense: Ranking, best: Sequence[StoredChunk], weights: Mapping[str, float], words: Words
+) -> float:
+    """Return how much speaks for an answer among the best passages, 0 to 2.
+
+    It is the first passage's cosine to the question + the share of the question's words, by weight, that stand in one
+    sentence. One sentence, and not the passages together: what is near, but not what was asked, holds the words too,
+    scattered (docs/measurements.md).
+    """
+    if not best:
+        return 0.0
+    sentences = (chunk.text[slice(*span)] for chunk in best for span in sentence_spans(chunk.text))
+    return dict(dense).get(best[0].id, 0.0) + max(
+        (coverage(weights, sentence, words) for sentence in sentences), default=0.0
+    )
+
+
+def coverage(weights: Mapping[str, float], text: str, words: Words) -> float:
+    """Return the share (0 to 1) of the query's words, by weight, that stand in a text."""
+    known = set(words.content(text))
     total = sum(weights.values())
     return sum(weight for word, weight in weights.items() if word in known) / total if total else 0.0
 

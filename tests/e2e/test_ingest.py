@@ -55,9 +55,7 @@ def test_sheets_mail_and_scans_are_found_at_their_places(own_daemon: DaemonProce
     assert "workshop/winch.eml, customs.txt" in first(own_daemon, "customs number KX-7741-B")
     assert "workshop/sign.png, page 1" in first(own_daemon, "Where is the emergency valve?")
     documents = {Path(d.path).stem: d for d in asyncio.run(own_daemon.listing()).documents}
-    assert documents["sign"].notes == [
-        "all its pages are read from pictures: letters and figures may be wrong"
-    ]
+    assert documents["sign"].notes == ["its text is read from a picture: letters and figures may be wrong"]
     assert {d.collection for d in documents.values()} == {"workshop"}
     shown = own_daemon.run("documents", "--collection", "workshop").stdout
     assert "3 documents in" in shown

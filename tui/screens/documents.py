@@ -36,8 +36,8 @@ class DocumentsScreen(Screen[None]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "back", "Back", priority=True, key_display="Esc"),
         Binding("enter", "details", "Details", priority=True),
-        Binding("f5", "retry", "Read again", priority=True),
-        Binding("f6", "pause", "Pause/go on", priority=True),
+        Binding("f5", "retry", "Read again", priority=True, key_display="F5"),
+        Binding("f6", "pause", "Pause/go on", priority=True, key_display="F6"),
         *[
             Binding(key, f"table('{key}')", show=False, priority=True)
             for key in ("up", "down", "pageup", "pagedown")
