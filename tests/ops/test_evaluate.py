@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 
 from appliance.cli import app
 from appliance.ops import scores
+from appliance.ops.evaluate_answers import Answered, AnswerScores
 from appliance.ops.evaluate_retrieval import Asked, RetrievalScores
 from appliance.ops.golden import GoldenQuestion, QuestionsError, append, read
 
@@ -151,3 +152,50 @@ def test_a_question_is_added_only_for_a_document_that_is_there(tmp_path: Path) -
     assert "question 1 is in" in added.stdout
     assert read(tmp_path / "questions.jsonl")[0].document == "house.md"
     assert CliRunner().invoke(app, [*command, "--answer", "Harlow", "--document", "cellar.md"]).exit_code != 0
+
+
+def test_a_model_is_asked_and_its_answers_and_citations_are_scored(
+    tmp_path: Path, models_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    docs = tmp_path / "docs"
+    docs.mkdir()
+    (docs / "house.md").write_text(f"# House\n\n{BOILER}\n\n{KEYS}\n")
+    file = tmp_path / "questions.jsonl"
+    append(
+        file,
+        GoldenQuestion("1", "Who services the boiler of the east wing?", ("Harlow and Sons",), "house.md"),
+    )
+    append(file, GoldenQuestion("2", "Which planet has the most moons?"))
+    monkeypatch.setenv("APPLIANCE_MODELS__FOLDER", str(models_folder))
+    command = ["--home", str(tmp_path), "evaluate", "answers", "--model", "smollm2-135m-instruct"]
+    command += ["--questions", str(file), "--docs", str(docs), "--json"]
+    found = json.loads(CliRunner().invoke(app, command, catch_exceptions=False).stdout)
+    first, second = found["answered"]
+    assert first["shown"]
+    assert first["n_decoded"] > 0
+    assert first["n_right"] <= first["n_cited"]
+    assert second["refused"]
+    assert second["by_evidence"]
+    assert found["figures"]["shown"] == 1.0
+    assert found["figures"]["rightly_refused"] == 1.0
+
+
+def test_figures_of_answers_are_of_the_questions_that_have_one() -> None:
+    def answered(id: str, **more: object) -> Answered:
+        values: dict[str, object] = {
+            "id": id, "question": "q", "answerable": True, "answer": "a", "refused": False, "by_evidence": False,
+            "contained": True, "f1": 0.5, "shown": True, "n_cited": 1, "n_right": 1, "ttft_s": 2.0, "n_prompt": 100,
+            "n_decoded": 10,
+        }  # fmt: skip
+        return Answered(**(values | more))  # type: ignore[arg-type]
+
+    wrong = answered("2", contained=False, f1=0.0, n_cited=3, n_right=0)
+    refused = answered("3", refused=True, contained=False, f1=0.0, n_cited=0, n_right=0)
+    absent = answered("4", answerable=False, refused=True, by_evidence=True, ttft_s=0.0)
+    figures = AnswerScores("m", [answered("1"), wrong, refused, absent]).figures()
+    assert figures["contained"] == pytest.approx(1 / 3, abs=1e-4)
+    assert figures["cited_right"] == 0.5
+    assert figures["citation_precision"] == 0.25
+    assert figures["wrongly_refused"] == pytest.approx(1 / 3, abs=1e-4)
+    assert figures["rightly_refused"] == 1.0
+    assert figures["ttft_p50_s"] == 2.0
