@@ -59,7 +59,7 @@ def test_sheets_mail_and_scans_are_found_at_their_places(own_daemon: DaemonProce
     assert {d.collection for d in documents.values()} == {"workshop"}
     shown = own_daemon.run("documents", "--collection", "workshop").stdout
     assert "3 documents in" in shown
-    assert "read from pictures" in shown
+    assert "read from a picture" in shown
     assert "0 documents in" in own_daemon.run("documents", "--collection", "kitchen").stdout
 
 
