@@ -17,7 +17,7 @@ from typing import Any
 from appliance.api.schema import DoneEvent, ErrorEvent, Passage, PassagesEvent
 from appliance.client import Client
 from appliance.config import Config
-from appliance.ops import scores
+from appliance.ops import bench, scores
 from appliance.ops.errors import BenchError
 from appliance.ops.evaluate_retrieval import is_hit, paragraph_of
 from appliance.ops.golden import GoldenQuestion
@@ -107,7 +107,7 @@ def run(
     Raises:
         BenchError: the daemon, its model or an answer fails.
     """
-    return asyncio.run(_run(config, model, questions, folder, say))
+    return bench.run(_run(config, model, questions, folder, say))
 
 
 async def _run(
