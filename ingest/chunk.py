@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from ingest.locator import Locator
+from ingest.locator import PATH, Locator
 from ingest.token_cut import TokenCut, Tokenizer
 from ingest.unit import Unit, UnitKind
 
@@ -14,7 +14,6 @@ MIN_MAX_TOKENS = 16
 TINY = 24  # tokens; a section this short joins the next rather than become a chunk that says nothing
 CONTEXT_SHARE = 0.25  # of max_tokens, at most, for title and headings in front of what is embedded
 HEADER_SHARE = 0.4  # of max_tokens, at most, for a table's repeated header
-PATH = " › "
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from ingest.chunk import Chunk
 from ingest.database import Database
 from ingest.folder import FileStat
+from ingest.locator import PATH
 from ingest.page_texts import PageTexts
 from ingest.rows import folder_of, move_documents, replace_folders, set_stat, stat_columns, storable
 from ingest.sweep import Changes, Entry
@@ -312,7 +313,7 @@ class Record:
     def _add_chunks(self, connection: sqlite3.Connection, id: int, version: Version) -> None:
         vectors = version.vectors.astype(STORED_DTYPE)
         for ordinal, (chunk, vector) in enumerate(zip(version.chunks, vectors, strict=True)):
-            heading = " › ".join(part for part in (version.title, *chunk.locator.path) if part)
+            heading = PATH.join(part for part in (version.title, *chunk.locator.path) if part)
             text = storable(chunk.text)
             added = connection.execute(
                 "INSERT INTO chunks (document_id, ordinal, text, heading, locator, n_tokens, flags, digest, "

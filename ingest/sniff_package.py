@@ -5,7 +5,8 @@ from __future__ import annotations
 import io
 import re
 import zipfile
-import zlib
+
+from ingest.formats.package import BROKEN_ZIP
 
 MIMETYPE = re.compile(
     rb"application/(?:vnd\.oasis\.opendocument\.(text|spreadsheet|presentation|graphics)(?:-template|-master|-web)*"
@@ -39,7 +40,6 @@ USUAL = (
 )
 FOLDERS = (("word/", "docx"), ("xl/", "xlsx"), ("ppt/", "pptx"))
 MAX_HEAD = 1024 * 1024  # of a member that says what the package is
-BROKEN = (zipfile.BadZipFile, zlib.error, OSError, ValueError, RuntimeError, NotImplementedError, EOFError)
 
 
 def package_kind(data: bytes, extension: str) -> str:
@@ -49,7 +49,7 @@ def package_kind(data: bytes, extension: str) -> str:
         with zipfile.ZipFile(io.BytesIO(data)) as package:
             names = package.namelist()
             told = _told(package, set(names))
-    except BROKEN:
+    except BROKEN_ZIP:
         # No readable directory, mostly a copy cut off: the names in the local headers still tell what it was.
         found = re.findall(rb"PK\x03\x04.{26}([\w\[\]./-]{1,80})", data, re.S)
         names = [name.decode("utf-8", "replace") for name in found]
@@ -79,7 +79,7 @@ def _head(package: zipfile.ZipFile, name: str) -> bytes:
     try:
         with package.open(name) as member:
             return member.read(MAX_HEAD)
-    except BROKEN:
+    except BROKEN_ZIP:
         return b""
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Protocol
 
 from ingest.limits import MIB
+from ingest.locator import PATH
 from ingest.unit import Outcome, Parsed, Part, Unit
 
 DOUBT = "letters and figures may be wrong"
@@ -114,9 +115,7 @@ class _Reading:
         self._n_done += 1
         if read.outcome is not Outcome.OK:
             return read
-        inner_files = [
-            f"{' › '.join(inner.name)}: not opened, it lies two files deep" for inner in read.parts
-        ]
+        inner_files = [f"{PATH.join(inner.name)}: not opened, it lies two files deep" for inner in read.parts]
         self._n_steps += len(read.scans)
         read, failed = self._with_scans(replace(read, parts=(), notes=(*read.notes, *inner_files)), part.key)
         return _concluded(read, failed)
@@ -198,7 +197,7 @@ def _without_scans(parsed: Parsed, refused: Parsed) -> Parsed:
 
 
 def _with_part(whole: Parsed, part: Part, read: Parsed) -> Parsed:
-    name = " › ".join(part.name)
+    name = PATH.join(part.name)
     placed = tuple(
         replace(unit, locator=replace(unit.locator, part=(*part.name, *unit.locator.part)))
         for unit in read.units

@@ -20,6 +20,7 @@ from appliance.config import Config
 from appliance.ops import bench, scores
 from appliance.ops.errors import BenchError
 from appliance.ops.evaluate_retrieval import is_hit, paragraph_of
+from appliance.ops.figures import percentile
 from appliance.ops.golden import GoldenQuestion
 from appliance.ops.private_daemon import PrivateDaemon
 
@@ -83,7 +84,7 @@ class AnswerScores:
         if composed:
             ttft = [each.ttft_s for each in composed]
             found |= {
-                "ttft_p50_s": scores.percentile(ttft, 0.5), "ttft_p95_s": scores.percentile(ttft, 0.95),
+                "ttft_p50_s": percentile(ttft, 0.5), "ttft_p95_s": percentile(ttft, 0.95),
                 "prompt_tokens": fmean(each.n_prompt for each in composed),
                 "answer_tokens": fmean(each.n_decoded for each in composed),
             }  # fmt: skip

@@ -15,6 +15,7 @@ from appliance.answer.retrieval import Retrieved
 from appliance.api.schema import Passage
 from appliance.config import Config
 from appliance.ops import scores
+from appliance.ops.figures import percentile
 from appliance.ops.golden import GoldenQuestion
 from appliance.ops.private_library import EVERYTHING, PrivateLibrary, private_library
 
@@ -84,8 +85,8 @@ class RetrievalScores:
         if absent:
             found["rightly_refused"] = scores.share_below(absent, self.refuse_below)
         found |= {
-            "search_p50_ms": 1000 * scores.percentile(seconds, 0.5),
-            "search_p95_ms": 1000 * scores.percentile(seconds, 0.95),
+            "search_p50_ms": 1000 * percentile(seconds, 0.5),
+            "search_p95_ms": 1000 * percentile(seconds, 0.95),
         }
         return {name: round(value, 4) for name, value in found.items()}
 

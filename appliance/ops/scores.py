@@ -63,12 +63,6 @@ def threshold_at(confidences: Sequence[float], share: float) -> float:
     return ranked[n_refused] if n_refused < len(ranked) else float("inf")
 
 
-def percentile(values: Sequence[float], share: float) -> float:
-    """Return the smallest value that at least this share of the values do not exceed; 0 for none."""
-    ranked = sorted(values)
-    return ranked[min(len(ranked) - 1, int(share * len(ranked)))] if ranked else 0.0
-
-
 def _f1(said: Sequence[str], wanted: Sequence[str]) -> float:
     n_same = sum((Counter(said) & Counter(wanted)).values())
     if n_same == 0:

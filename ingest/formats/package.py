@@ -21,6 +21,22 @@ REPAIR = "open it in the program that made it and save it again, or ask for a ne
 DOCTYPE = re.compile(rb"<!DOCTYPE", re.IGNORECASE)
 RELATION = "{http://schemas.openxmlformats.org/package/2006/relationships}Relationship"
 
+# How any XML is parsed: nothing is fetched, expanded or nested over 256 deep.
+SAFE_XML: dict[str, Any] = {
+    "resolve_entities": False, "no_network": True, "load_dtd": False, "huge_tree": False, "remove_comments": True,
+    "remove_pis": True,
+}  # fmt: skip
+# What the standard library lets out when an archive contradicts itself.
+BROKEN_ZIP = (
+    zipfile.BadZipFile,
+    zlib.error,
+    OSError,
+    EOFError,
+    NotImplementedError,
+    ValueError,
+    RuntimeError,
+)
+
 
 class Package:
     """A ZIP file in memory whose members are read up to the limits, by the bytes that come out."""
@@ -134,14 +150,7 @@ def parse_xml(data: bytes, name: str) -> Any:
     """
     if DOCTYPE.search(data[:4096]):
         raise damaged(f"its part {name} has a document type, as no Office program writes one: {REPAIR}")
-    parser = etree.XMLParser(
-        resolve_entities=False,
-        no_network=True,
-        load_dtd=False,
-        huge_tree=False,
-        remove_comments=True,
-        remove_pis=True,
-    )
+    parser = etree.XMLParser(**SAFE_XML)
     try:
         root = etree.fromstring(data, parser)
     except etree.XMLSyntaxError as error:

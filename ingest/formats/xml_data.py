@@ -12,6 +12,7 @@ from typing import Any
 from lxml import etree
 
 from ingest.formats.encoding import decode_declared
+from ingest.formats.package import SAFE_XML
 from ingest.formats.reading import Reading, damaged
 from ingest.formats.records import Record, Records, Value, too_deep
 from ingest.formats.tidy import one_line
@@ -80,16 +81,7 @@ def _parse(text: str) -> tuple[Any, list[str]]:
 
 
 def _parser(recover: bool) -> etree.XMLParser:
-    return etree.XMLParser(
-        encoding="utf-8",
-        resolve_entities=False,
-        no_network=True,
-        load_dtd=False,
-        huge_tree=False,
-        remove_comments=True,
-        remove_pis=True,
-        recover=recover,
-    )
+    return etree.XMLParser(encoding="utf-8", recover=recover, **SAFE_XML)
 
 
 def _value(element: Any) -> Value:

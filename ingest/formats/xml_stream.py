@@ -8,7 +8,7 @@ from typing import Any
 
 from lxml import etree
 
-from ingest.formats.package import DOCTYPE
+from ingest.formats.package import DOCTYPE, SAFE_XML
 from ingest.formats.reading import damaged
 
 DOCTYPE_PLACE = 64 * 1024  # bytes; a document type stands before the root
@@ -29,12 +29,7 @@ def stream(data: bytes, name: str, tags: Sequence[str], inner: Sequence[str] = (
         io.BytesIO(data),
         events=("end",),
         tag=(*tags, *inner),
-        resolve_entities=False,
-        no_network=True,
-        load_dtd=False,
-        huge_tree=False,
-        remove_comments=True,
-        remove_pis=True,
+        **SAFE_XML,
     )
     try:
         for _, element in events:

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import io
 import zipfile
-import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from ingest.formats.encoding import decode
+from ingest.formats.package import BROKEN_ZIP
 from ingest.formats.reading import Reading, damaged, needs_password, too_large
 from ingest.formats.tidy import one_line
 from ingest.limits import MIB, ParseLimits
@@ -23,8 +23,6 @@ MAX_PARTS = 200  # files that are read; each costs a child process
 MAX_LISTED = 500  # names in the listing
 NAMES_A_UNIT = 25
 UTF8_FLAG, ENCRYPTED_FLAG = 0x800, 0x1
-# What the standard library lets out when an archive contradicts itself.
-BROKEN = (zipfile.BadZipFile, zlib.error, OSError, EOFError, NotImplementedError, ValueError, RuntimeError)
 CLUTTER = frozenset({"thumbs.db", "desktop.ini", "__macosx"})
 ARCHIVES = (".zip", ".7z", ".rar", ".tar", ".gz", ".tgz", ".bz2", ".xz", ".zst", ".cab", ".iso", ".jar")
 # Letters stand here in the old code page of DOS, where cp1252 has quotes and signs; and its ß, an á there.
@@ -70,7 +68,7 @@ def extract(data: bytes, key: str, limits: ParseLimits) -> bytes:
                 out += block
                 if len(out) > limits.max_part_mb * MIB:
                     raise too_large(f"it unpacks to more than {limits.max_part_mb} MB")
-    except BROKEN as error:
+    except BROKEN_ZIP as error:
         raise damaged(f"its packed bytes are broken ({one_line(str(error))[:200]})") from error
     return bytes(out)
 
@@ -82,7 +80,7 @@ def _infos(data: bytes, limits: ParseLimits) -> list[zipfile.ZipInfo]:
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             infos = archive.infolist()
-    except BROKEN as error:
+    except BROKEN_ZIP as error:
         raise damaged("it is cut off or broken: copy it again, or pack it again") from error
     if len(infos) > limits.max_zip_members:
         raise too_large(f"it holds {len(infos)} files, and over {limits.max_zip_members} are not read")
