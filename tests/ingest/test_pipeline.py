@@ -4,38 +4,17 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from ingest.access import Viewer
-from ingest.limits import ParseLimits
-from ingest.parser import Parser
 from ingest.unit import Parsed
 from models.embedder import open_embedder
 from tests.ingest.desk import Desk, KeptParser
 from tests.ingest.hash_embedder import HashEmbedder
 
 MINILM = Path(__file__).parents[2] / ".cache/models/all-minilm-l6-v2/onnx"
-
-
-@pytest.fixture(scope="module")
-def parser() -> Iterator[KeptParser]:
-    parser = Parser(ParseLimits(timeout_s=10, max_file_mb=2))
-    parser.start()
-    yield KeptParser(parser)
-    parser.stop()
-
-
-@pytest.fixture
-def desk(tmp_path: Path, parser: KeptParser) -> Iterator[Desk]:
-    parser.paths.clear()
-    desk = Desk(tmp_path, parser, HashEmbedder())
-    desk.start()
-    yield desk
-    desk.embedder.gate.set()  # type: ignore[attr-defined]
-    desk.stop()
 
 
 def test_a_dropped_file_becomes_searchable_by_words_and_by_meaning(desk: Desk) -> None:

@@ -5,39 +5,16 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Iterator
 from pathlib import Path
-
-import pytest
 
 from ingest.errors import ParserStoppedError
 from ingest.folder import sha256_of
-from ingest.limits import ParseLimits
 from ingest.locator import Locator
-from ingest.parser import Parser
 from ingest.unit import Outcome, Parsed, Unit
 from tests.ingest.desk import Desk, KeptParser
 from tests.ingest.hash_embedder import HashEmbedder
 
 MINILM = Path(__file__).parents[2] / ".cache/models/all-minilm-l6-v2/onnx"
-
-
-@pytest.fixture(scope="module")
-def parser() -> Iterator[KeptParser]:
-    parser = Parser(ParseLimits(timeout_s=10, max_file_mb=2))
-    parser.start()
-    yield KeptParser(parser)
-    parser.stop()
-
-
-@pytest.fixture
-def desk(tmp_path: Path, parser: KeptParser) -> Iterator[Desk]:
-    parser.paths.clear()
-    desk = Desk(tmp_path, parser, HashEmbedder())
-    desk.start()
-    yield desk
-    desk.embedder.gate.set()  # type: ignore[attr-defined]
-    desk.stop()
 
 
 def test_embedding_pauses_while_someone_is_being_answered(desk: Desk) -> None:
