@@ -21,7 +21,7 @@ def main() -> None:
     dense = Dense(home / "chroma", library, embedder.fingerprint, embedder.n_dims)
     ingest = Ingest(
         library=library, dense=dense, parser=Parser(ParseLimits()), embedder=embedder, folder=home / "documents",
-        options=IngestOptions(settle_ms=20, sweep_every_s=1.0, retry_s=0.2),
+        options=IngestOptions(settle_ms=20, sweep_every_s=1.0, retry_s=0.2, max_delete_share=1.0),
         busy=lambda: False, on_change=lambda: None,
     )  # fmt: skip
     ingest.start()

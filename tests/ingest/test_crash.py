@@ -102,7 +102,8 @@ def test_after_kills_at_random_moments_record_folder_and_index_are_equal(tmp_pat
     dense = Dense(tmp_path / "chroma", library, embedder.fingerprint, embedder.n_dims)
     ingest = Ingest(
         library=library, dense=dense, parser=Parser(ParseLimits()), embedder=embedder, folder=folder.folder,
-        options=IngestOptions(settle_ms=20, sweep_every_s=0.5), busy=lambda: False, on_change=lambda: None,
+        options=IngestOptions(settle_ms=20, sweep_every_s=0.5, max_delete_share=1.0),
+        busy=lambda: False, on_change=lambda: None,
     )  # fmt: skip
     ingest.start()
     try:
