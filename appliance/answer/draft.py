@@ -41,7 +41,11 @@ class Draft:
             if says_nothing(self.answer):
                 continue  # a refusal has nothing to support it, and needs nothing
             citation = Citation(
-                start=found.start, end=found.end, numbers=list(found.numbers), quote=found.quote
+                start=found.start,
+                end=found.end,
+                state="supported" if found.numbers else "unsupported",
+                numbers=list(found.numbers),
+                quote=found.quote,
             )
             self.citations.append(citation)
             yield from self._emit(until=found.end)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import logging
-import os
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -13,12 +12,18 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from appliance.answer.words import Words, sentence_spans, surface_words
+from appliance.answer.evidence import best_sentence, evidence
+from appliance.answer.fusion import Ranking, fuse
+from appliance.answer.passages import distinct, to_passage
+from appliance.answer.query import fts_query, rarity
+from appliance.answer.readable import still_readable
+from appliance.answer.words import Words, surface_words
 from appliance.api.schema import Passage
 from ingest.access import Viewer
 from ingest.errors import DenseError
+from ingest.filter import EVERYTHING, Filter
 from ingest.library import Library
-from ingest.stored import StoredChunk, printable
+from ingest.stored import StoredChunk
 
 log = logging.getLogger(__name__)
 
@@ -26,12 +31,7 @@ log = logging.getLogger(__name__)
 _OVERFETCH = 8
 _MIN_CANDIDATES = 40
 _DEEPER = 8  # times as many, where access or deletions leave too few
-# Half dense, half lexical, each divided by its best: 0.957 hit@1 on XQuAD (dense 0.882, BM25 0.941, RRF 0.924).
-_DENSE_WEIGHT = 0.5
-_SAME_TEXT = 0.9  # Jaccard of words above which two passages say the same
 _N_EVIDENCE = 5  # passages whose words count as evidence
-
-Ranking = Sequence[tuple[int, float]]
 
 
 class VectorIndex(Protocol):
@@ -87,8 +87,8 @@ class Retriever:
         self._folder = folder
         self._words = words
 
-    def search(self, query: str, viewer: Viewer, n: int) -> Retrieved:
-        """Return the `n` passages nearest to `query` that the viewer may read."""
+    def search(self, query: str, viewer: Viewer, n: int, only: Filter = EVERYTHING) -> Retrieved:
+        """Return the `n` passages nearest to `query` that the viewer may read, of the documents that `only` lets in."""
         started = time.monotonic()
         words = self._words
         n_candidates = max(_MIN_CANDIDATES, n * _OVERFETCH)
@@ -99,11 +99,13 @@ class Retriever:
         chunks |= self._visible(lexical, viewer)
         fused = fuse(dense, [(i, score) for i, score in lexical if i in chunks])
         best = distinct([(chunks[i], score) for i, score in fused], max(n, _N_EVIDENCE), words)
-        weights = self._rarity(query)
+        weights = rarity(query, self._library, words)
         confidence = evidence(dense, [chunk for chunk, _ in best[:_N_EVIDENCE]], weights, words)
         also = self._library.same_text([chunk.id for chunk, _ in best[:n]], viewer)
         passages = tuple(
-            _passage(number, chunk, score, best_sentence(chunk.text, weights, words), also.get(chunk.id, ()))
+            to_passage(
+                number, chunk, score, best_sentence(chunk.text, weights, words), also.get(chunk.id, ())
+            )
             for number, (chunk, score) in enumerate(best[:n], start=1)
         )
         return Retrieved(passages, confidence, time.monotonic() - started)
@@ -136,125 +138,5 @@ class Retriever:
     def _visible(self, ranking: Ranking, viewer: Viewer) -> dict[int, StoredChunk]:
         """Chunks that exist, that the viewer may read, and whose file is there this moment."""
         chunks = self._library.chunks([i for i, _ in ranking], viewer)
-        readable = self._still_readable(chunks.values(), viewer)
+        readable = still_readable(self._folder, (chunk.document for chunk in chunks.values()), viewer)
         return {i: chunk for i, chunk in chunks.items() if chunk.document.id in readable}
-
-    def _still_readable(self, chunks: Iterable[StoredChunk], viewer: Viewer) -> set[int]:
-        """Ids of the documents whose file is there and readable this moment: a delete or chmod counts at once.
-
-        A folder that vanished as a whole (a mount that is away) deletes nothing: the record answers for it.
-        """
-        documents = {chunk.document.id: chunk.document for chunk in chunks}
-        if not self._folder.is_dir():
-            return set(documents)
-        return {i for i, document in documents.items() if _readable(self._folder / document.path, viewer)}
-
-    def _rarity(self, query: str) -> Mapping[str, float]:
-        """Inverse document frequency of each content word of the query, by stem."""
-        surface = surface_words(query)
-        frequency = self._library.document_frequency(surface)
-        n_chunks = max(1, self._library.n_chunks())
-        stems = {word: self._words.content(word) for word in surface}
-        return {
-            stem[0]: float(np.log(1 + n_chunks / (1 + frequency.get(word, 0))))
-            for word, stem in stems.items()
-            if stem
-        }
-
-
-def fts_query(query: str) -> str:
-    """Return an FTS5 query that matches any content word of `query`; nothing in it is FTS5 syntax."""
-    return " OR ".join('"' + word.replace('"', '""') + '"' for word in surface_words(query))
-
-
-def fuse(dense: Ranking, lexical: Ranking) -> list[tuple[int, float]]:
-    """Join two rankings, best first, scores 0 to 1: the weighted sum of each score over the best of its kind.
-
-    Where one ranking is empty the other one stands alone.
-    """
-    fused: dict[int, float] = {}
-    dense_weight = _DENSE_WEIGHT if lexical else 1.0
-    for ranking, weight in ((dense, dense_weight), (lexical, 1.0 - _DENSE_WEIGHT if dense else 1.0)):
-        top = max((score for _, score in ranking), default=0.0)
-        for chunk_id, score in ranking:
-            fused[chunk_id] = fused.get(chunk_id, 0.0) + (weight * max(score, 0.0) / top if top > 0 else 0.0)
-    return sorted(fused.items(), key=lambda item: (-item[1], item[0]))
-
-
-def distinct(
-    ranked: Sequence[tuple[StoredChunk, float]], n: int, words: Words
-) -> list[tuple[StoredChunk, float]]:
-    """Return the first `n` chunks that do not repeat a better one."""
-    kept: list[tuple[StoredChunk, float]] = []
-    seen: list[set[str]] = []
-    for chunk, score in ranked:
-        if len(kept) == n:
-            break
-        own = set(words.content(chunk.text))
-        if any(len(own & other) >= _SAME_TEXT * len(own | other) for other in seen):
-            continue
-        kept.append((chunk, score))
-        seen.append(own)
-    return kept
-
-
-def evidence(
-    dense: Ranking, best: Sequence[StoredChunk], weights: Mapping[str, float], words: Words
-) -> float:
-    """Return how much speaks for an answer among the best passages, 0 to 2.
-
-    It is the first passage's cosine to the question + the share of the question's words, by weight, that stand in one
-    sentence. One sentence, and not the passages together: what is near, but not what was asked, holds the words too,
-    scattered (docs/measurements.md).
-    """
-    if not best:
-        return 0.0
-    sentences = (chunk.text[slice(*span)] for chunk in best for span in sentence_spans(chunk.text))
-    return dict(dense).get(best[0].id, 0.0) + max(
-        (coverage(weights, sentence, words) for sentence in sentences), default=0.0
-    )
-
-
-def coverage(weights: Mapping[str, float], text: str, words: Words) -> float:
-    """Return the share (0 to 1) of the query's words, by weight, that stand in a text."""
-    known = set(words.content(text))
-    total = sum(weights.values())
-    return sum(weight for word, weight in weights.items() if word in known) / total if total else 0.0
-
-
-def best_sentence(text: str, weights: Mapping[str, float], words: Words) -> tuple[int, int] | None:
-    """Return the span of the sentence that holds most of the query's words, by weight; None when none holds any."""
-
-    def score(span: tuple[int, int]) -> float:
-        return sum(weights.get(word, 0.0) for word in set(words.content(text[slice(*span)])))
-
-    span = max(sentence_spans(text), key=score, default=None)
-    return span if span is not None and score(span) > 0 else None
-
-
-def _readable(path: Path, viewer: Viewer) -> bool:
-    try:
-        found = os.stat(path, follow_symlinks=False)
-    except OSError:
-        return False
-    return viewer.may_read(found.st_uid, found.st_gid, found.st_mode)
-
-
-def _passage(
-    number: int, chunk: StoredChunk, score: float, best: tuple[int, int] | None, also: Sequence[str]
-) -> Passage:
-    document = chunk.document
-    return Passage(
-        number=number,
-        chunk_id=chunk.id,
-        document_id=document.id,
-        path=printable(document.path),
-        title=document.title,
-        locator=str(chunk.locator),
-        place=chunk.locator.to_json(),
-        text=chunk.text,
-        best=best,
-        score=score,
-        flags=sorted(chunk.flags),
-        also=[printable(path) for path in also],
-    )

@@ -24,6 +24,9 @@ class Passage(Wire):
         score: fused retrieval score, 0 to 1, higher is better.
         flags: what to be warned of: "hidden", "instruction-like", "ocr" (`ingest.unit`).
         also: paths of other documents that hold the same text.
+        older: paths of older versions of the same document, which are not shown.
+        version: SHA-256 of the file as it was read, hexadecimal; empty in turns kept by an older version.
+        modified: Unix seconds of the file's last change, as it was read.
     """
 
     number: int
@@ -38,28 +41,57 @@ class Passage(Wire):
     score: float
     flags: list[str] = Field(default_factory=list)
     also: list[str] = Field(default_factory=list)
+    older: list[str] = Field(default_factory=list)
+    version: str = ""
+    modified: float = 0.0
+
+
+class Source(Wire):
+    """Where a sentence comes from, so that it can be looked up without the passages.
+
+    Attributes:
+        number: of the passage.
+        version: SHA-256 of the file as it was read.
+        quote: the passage's sentence that supports it best.
+    """
+
+    number: int
+    document_id: int
+    path: str
+    version: str
+    locator: str
+    quote: str
 
 
 class Citation(Wire):
-    """A sentence of the answer and the passages that support it.
+    """A sentence of the answer, compared with the passages.
 
     Attributes:
         start, end: character offsets of the sentence in the answer.
-        numbers: citation numbers, best first; empty: nothing in the passages supports the sentence.
-        quote: the passage's sentence that supports it best.
+        state: supported; unsupported: nothing in the passages says so; contradicted: the nearest passage has other
+            numbers or names, see `conflicts`.
+        numbers: numbers of the passages that support it, best first; empty unless it is supported.
+        quote: the passage's sentence that supports it best, or that it conflicts with.
+        sources: of the passages in `numbers`; for a contradicted sentence, the one it conflicts with.
+        conflicts: what stands in the sentence and not in that passage ("20 mg", "Berlin").
+        quotation: the sentence is the document's own words.
     """
 
     start: int
     end: int
+    state: Literal["supported", "unsupported", "contradicted"] = "supported"
     numbers: list[int]
     quote: str = ""
+    sources: list[Source] = Field(default_factory=list)
+    conflicts: list[str] = Field(default_factory=list)
+    quotation: bool = False
 
 
 class ContextBudget(Wire):
     """Tokens of the context window: who got what, and what was left out.
 
     Attributes:
-        left_out: plain sentences ("passage 5, handbook.docx, page 3", "2 earlier turns").
+        left_out: plain sentences ("passage 5, handbook.docx, page 3", "2 earlier turns", "passages of 1 earlier turn").
     """
 
     n_ctx: int
@@ -135,6 +167,8 @@ class DoneEvent(Wire):
     Attributes:
         answer: the whole text, for clients that did not keep the tokens.
         answered: False when the documents do not say.
+        origin: who worded it: the model; "quotation", a sentence of a document because the model found no answer where
+            the evidence is clear; "evidence", a refusal without asking the model.
         conversation: id to pass with a follow-up question; empty when the turn could not be kept (a full disk).
     """
 
@@ -142,6 +176,7 @@ class DoneEvent(Wire):
     finish_reason: Literal["stop", "length", "cancelled"]
     answer: str
     answered: bool
+    origin: Literal["model", "quotation", "evidence"] = "model"
     citations: list[Citation]
     context: ContextBudget
     timings: Timings
@@ -164,6 +199,25 @@ AskEvent = QueuedEvent | PassagesEvent | PrefillEvent | TokenEvent | CitationEve
 # --- Requests and plain answers ---
 
 
+class SearchFilter(Wire):
+    """Documents that a question or search is confined to; what is not given lets everything in.
+
+    Attributes:
+        collections: sub-folders of the watched folder, deeper ones included.
+        documents: ids.
+        formats: as /api/documents names them ("pdf").
+        modified_from, modified_until: Unix seconds of the file's last change, inclusive.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    collections: list[str] = Field(default_factory=list, max_length=100)
+    documents: list[int] = Field(default_factory=list, max_length=1000)
+    formats: list[str] = Field(default_factory=list, max_length=100)
+    modified_from: float | None = None
+    modified_until: float | None = None
+
+
 class AskRequest(Wire):
     """A question. Without `conversation` a new one begins.
 
@@ -175,6 +229,7 @@ class AskRequest(Wire):
 
     question: str = Field(min_length=1, max_length=20_000)
     conversation: str | None = None
+    only: SearchFilter = SearchFilter()
     max_tokens: int | None = Field(default=None, ge=1, le=8192)
     deadline_s: float | None = Field(default=None, gt=0, le=86_400)
 
@@ -186,6 +241,7 @@ class SearchRequest(Wire):
 
     query: str = Field(min_length=1, max_length=20_000)
     n: int = Field(default=5, ge=1, le=100)
+    only: SearchFilter = SearchFilter()
 
 
 class SearchReply(Wire):

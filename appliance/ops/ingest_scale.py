@@ -12,7 +12,8 @@ from time import perf_counter
 import numpy as np
 from numpy.typing import NDArray
 
-from appliance.answer.retrieval import Retriever, fts_query
+from appliance.answer.query import fts_query
+from appliance.answer.retrieval import Retriever
 from appliance.answer.words import Words
 from appliance.config import Config
 from appliance.ops.bench import Say
