@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import re
 
-DOES_NOT_SAY = "The documents do not say."
+from appliance.answer import refusals
+from appliance.answer.language import ENGLISH
+
+DOES_NOT_SAY = ENGLISH.does_not_say
 
 # Delimiters of chat templates in use (ChatML, Llama, Gemma, Mistral, Phi). The engine never obeys them inside content
 # (it tokenises content without special tokens); breaking them keeps a small model from imitating them as well.
@@ -25,6 +28,5 @@ def neutralise(text: str) -> str:
 
 
 def says_nothing(answer: str) -> bool:
-    """Tell whether the model answered that the documents do not say."""
-    start = answer.strip().casefold()
-    return start.startswith(("the documents do not say", "the passages do not", "the documents don't say"))
+    """Tell whether the model answered that the documents do not say, in its own words or ours."""
+    return refusals.says_nothing(answer)
