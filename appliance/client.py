@@ -19,6 +19,7 @@ from appliance.api.schema import (
     AskRequest,
     Conversation,
     ConversationSummary,
+    SearchFilter,
     SearchReply,
     SearchRequest,
     Wire,
@@ -38,6 +39,7 @@ from appliance.lines import lines
 _ASK_EVENT: TypeAdapter[AskEvent] = TypeAdapter(AskEvent)
 _KNOWN_EVENTS = frozenset(kind.model_fields["event"].default for kind in get_args(AskEvent))
 _CONNECT_S = 5.0
+EVERYTHING = SearchFilter()
 _Reply = TypeVar("_Reply", bound=Wire)
 
 
@@ -85,12 +87,14 @@ class Client:
         """Close the connection."""
         await self._http.aclose()
 
-    async def ask(self, question: str, *, conversation: str | None = None) -> AsyncIterator[AskEvent]:
+    async def ask(
+        self, question: str, *, conversation: str | None = None, only: SearchFilter = EVERYTHING
+    ) -> AsyncIterator[AskEvent]:
         """Ask, and yield the events of the answer; closing the iterator cancels the answer.
 
         Events of a newer daemon that this client does not know are passed over.
         """
-        body = AskRequest(question=question, conversation=conversation)
+        body = AskRequest(question=question, conversation=conversation, only=only)
         known = False
         async with self._stream("POST", "/api/ask", body) as response:
             async for line in lines(response):
@@ -99,9 +103,9 @@ class Client:
                 elif line.startswith("data: ") and known:
                     yield _ASK_EVENT.validate_json(line.removeprefix("data: "))
 
-    async def search(self, query: str, n: int = 5) -> SearchReply:
-        """Return the passages nearest to `query`, best first."""
-        return await self._post("/api/search", SearchRequest(query=query, n=n), SearchReply)
+    async def search(self, query: str, n: int = 5, *, only: SearchFilter = EVERYTHING) -> SearchReply:
+        """Return the passages nearest to `query`, best first, of the documents that `only` lets in."""
+        return await self._post("/api/search", SearchRequest(query=query, n=n, only=only), SearchReply)
 
     async def documents(self, collection: str | None = None) -> DocumentsReply:
         """Return every document the caller may see (of one collection), and what ingest is doing."""

@@ -10,6 +10,9 @@ ApplianceError
 ├── BadUploadError       the file cannot be taken in
 ├── JournalError         the conversations cannot be read or written
 ├── UnsupportedRequestError  a parameter that is understood but not offered
+├── BadTaskError         a task whose document, columns or text cannot be meant
+├── NotReadableYetError  the document has no text that could be worked on, or not yet
+├── DocumentChangedError the document changed while a task worked on it
 └── EngineError
     ├── EngineNotReadyError  the model is loading, or cannot be loaded
     ├── EngineLostError      the engine died while answering
@@ -65,6 +68,18 @@ class JournalError(ApplianceError):
 
 class UnsupportedRequestError(ApplianceError):
     """The request asks for something that is not offered here: leave the named parameter out."""
+
+
+class BadTaskError(ApplianceError):
+    """A task names its document, columns or text so that it cannot be done: correct what the message names."""
+
+
+class NotReadableYetError(ApplianceError):
+    """The document has no text to work on, or not yet: wait until it is `ready`, or see to the reason that it gives."""
+
+
+class DocumentChangedError(ApplianceError):
+    """The document was changed while a task worked on it: start the task again, on the new version."""
 
 
 class EngineError(ApplianceError):

@@ -9,12 +9,14 @@ import json
 import os
 import sqlite3
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from ingest.access import Viewer
 from ingest.database import Database
 from ingest.errors import LibraryError
+from ingest.filter import EVERYTHING, Filter, Scope, check_documents, check_formats, conditions, folders_of
 from ingest.stored import (
     CHUNK_COLUMNS,
     CLOSED,
@@ -65,6 +67,10 @@ class Library:
         )
         return {chunk.id: chunk for chunk in found}
 
+    def text_of(self, document_id: int, viewer: Viewer) -> list[StoredChunk]:
+        """Return every chunk of a document, in its order; none where the viewer may not read it."""
+        return self._chunks(viewer, "c.document_id = :id ORDER BY c.ordinal", {"id": document_id})
+
     def around(self, chunk_id: int, n_blocks: int, viewer: Viewer) -> list[StoredChunk]:
         """Return the chunk and up to `n_blocks` before and after it, in the document's order."""
         return self._chunks(
@@ -89,23 +95,61 @@ class Library:
             found[chunk_id].append(os.fsdecode(path))
         return found
 
-    def lexical(self, match: str, n: int, viewer: Viewer) -> list[tuple[int, float]]:
+    def beside(self, chunk_ids: Sequence[int], viewer: Viewer) -> dict[tuple[int, int], StoredChunk]:
+        """Return the chunks just before and after each of these, by (document id, ordinal)."""
+        found = self._chunks(
+            viewer,
+            "(c.document_id, c.ordinal) IN (SELECT o.document_id, o.ordinal + step.value "
+            "FROM chunks o, json_each('[-1, 1]') step WHERE o.id IN (SELECT value FROM json_each(:ids)))",
+            {"ids": json.dumps([*map(int, chunk_ids)])},
+        )
+        return {(chunk.document.id, chunk.ordinal): chunk for chunk in found}
+
+    def scope(self, only: Filter, viewer: Viewer) -> Scope | None:
+        """Return what a filter lets in, of what the viewer may read; None where it lets in everything.
+
+        Raises:
+            NotInLibraryError: it names a collection, document or type that none of the viewer's documents has.
+        """
+        if only == EVERYTHING:
+            return None
+        folders: list[bytes] = []
+        if only.collections:
+            folders = folders_of(only.collections, self._distinct("d.folder", viewer))
+        if only.documents:
+            check_documents(only.documents, self._distinct("d.id", viewer))
+        if only.formats:
+            check_formats(only.formats, self._distinct("d.format", viewer))
+        where, values = conditions(only, folders)
+        found = self._documents(viewer, where, values, "d.id, d.n_chunks")
+        return Scope(frozenset(row["id"] for row in found), sum(row["n_chunks"] for row in found))
+
+    def lexical(
+        self, match: str, n: int, viewer: Viewer, scope: Scope | None = None
+    ) -> list[tuple[int, float]]:
         """Search the words.
 
         Args:
             match: an FTS5 query; columns are `text` and `heading` (title and headings, of less weight).
+            scope: documents to search; None: all.
         Returns:
             (chunk id, score), best first; score = -bm25, higher is better.
         Raises:
             LibraryError: `match` is no FTS5 query.
         """
+        # The plus keeps SQLite from asking the index once a document.
+        inside = "AND +d.id IN (SELECT value FROM json_each(:documents))" if scope else ""
+        documents = json.dumps(sorted(scope.documents)) if scope else ""
         with self.database.read() as connection:
             rows = connection.execute(
                 f"{CLOSED} SELECT f.rowid, -bm25(chunks_fts, 1.0, :weight) AS score FROM chunks_fts f "
                 "JOIN chunks c ON c.id = f.rowid JOIN documents d ON d.id = c.document_id "
-                f"WHERE chunks_fts MATCH :match AND {VISIBLE} ORDER BY score DESC, f.rowid LIMIT :n",
-                {"match": match, "n": n, "weight": HEADING_WEIGHT, **viewer_parameters(viewer)},
-            ).fetchall()
+                f"WHERE chunks_fts MATCH :match AND {VISIBLE} {inside} ORDER BY score DESC, f.rowid LIMIT :n",
+                {
+                    "match": match, "n": n, "weight": HEADING_WEIGHT, "documents": documents,
+                    **viewer_parameters(viewer),
+                },
+            ).fetchall()  # fmt: skip
         return [(row[0], row[1]) for row in rows]
 
     def document_frequency(self, terms: Sequence[str]) -> dict[str, int]:
@@ -125,12 +169,18 @@ class Library:
                 map(tuple, connection.execute("SELECT state, count(*) FROM documents GROUP BY state"))
             )
 
-    def _documents(self, viewer: Viewer, where: str, values: dict[str, object]) -> list[sqlite3.Row]:
+    def _documents(
+        self, viewer: Viewer, where: str, values: Mapping[str, object], columns: str = DOCUMENT_COLUMNS
+    ) -> list[sqlite3.Row]:
         with self.database.read() as connection:
             return connection.execute(
-                f"{CLOSED} SELECT {DOCUMENT_COLUMNS} FROM documents d WHERE {VISIBLE} AND {where}",
+                f"{CLOSED} SELECT {columns} FROM documents d WHERE {VISIBLE} AND {where}",
                 {**viewer_parameters(viewer), **values},
             ).fetchall()
+
+    def _distinct(self, column: str, viewer: Viewer) -> set[Any]:
+        """What occurs in a column, among the documents that the viewer may read."""
+        return {row[0] for row in self._documents(viewer, "1", {}, f"DISTINCT {column}")}
 
     def _chunks(self, viewer: Viewer, where: str, values: dict[str, object]) -> list[StoredChunk]:
         with self.database.read() as connection:

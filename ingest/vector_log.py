@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -102,6 +103,17 @@ class VectorLog:
                 return
             last = rows[-1]["chunk_id"]
             yield [row["chunk_id"] for row in rows], _unpack([row["vector"] for row in rows])
+
+    def of_documents(self, documents: Collection[int]) -> Iterator[tuple[list[int], NDArray[np.float32]]]:
+        """Yield the vectors of some documents' chunks as (chunk ids, (n, n_dims)), in no order."""
+        with self._database.read() as connection:
+            found = connection.execute(
+                "SELECT v.chunk_id, v.vector FROM json_each(?) wanted JOIN chunks c ON c.document_id = wanted.value "
+                "JOIN vectors v ON v.chunk_id = c.id AND v.embedder_id = ?",
+                (json.dumps([*documents]), self._embedder_id(connection)),
+            )
+            while rows := found.fetchmany(PAGE):
+                yield [row["chunk_id"] for row in rows], _unpack([row["vector"] for row in rows])
 
     def prune(self, seq: int) -> None:
         """Cut the log off up to `seq`; followers that are not so far start anew."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Collection
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +36,21 @@ class RecordVectors:
         with self._lock:
             self._refresh()
             return self._matrix.nearest(vector, n)
+
+    def among(
+        self, documents: Collection[int], vector: NDArray[np.float32], n: int
+    ) -> list[tuple[int, float]]:
+        """Return the n nearest chunks of these documents as (chunk id, cosine), best first; holds nothing in memory.
+
+        Raises:
+            LibraryError: the record cannot be read, or the vector has other dimensions.
+        """
+        best: list[tuple[int, float]] = []
+        for ids, vectors in self._log.of_documents(documents):
+            page = _Matrix()
+            page.put(ids, vectors)
+            best = sorted([*best, *page.nearest(vector, n)], key=lambda pair: (-pair[1], pair[0]))[:n]
+        return best
 
     def forget(self) -> None:
         """Give the memory back until the next query."""

@@ -32,6 +32,7 @@ from appliance.engine.interface import Engine
 from appliance.engine.request import Done, GenerateRequest, Prefill, Queued, Sampling, Token
 from appliance.errors import JournalError, NotFoundError
 from ingest.access import Viewer
+from ingest.filter import EVERYTHING, Filter
 
 log = logging.getLogger(__name__)
 
@@ -60,6 +61,7 @@ class Question:
         recalled: earlier turns that the caller brings along itself (the OpenAI API does), instead of a conversation.
         earlier: the question before this one, for those turns.
         left_out: what the caller sent and the prompt does not hold, in plain words.
+        only: documents that are searched.
         keep: whether the turn goes into the journal.
     """
 
@@ -72,6 +74,7 @@ class Question:
     recalled: tuple[PastTurn, ...] = ()
     earlier: str = ""
     left_out: tuple[str, ...] = ()
+    only: Filter = EVERYTHING
     keep: bool = True
 
 
@@ -106,15 +109,20 @@ class Assistant:
         """Whether someone's answer is being made; ingest pauses meanwhile."""
         return self._n_answering > 0
 
-    async def search(self, query: str, viewer: Viewer, n: int) -> Retrieved:
-        """Return the passages nearest to `query` that the viewer may read."""
-        return await asyncio.to_thread(self._retriever.search, query, viewer, n)
+    async def search(self, query: str, viewer: Viewer, n: int, only: Filter = EVERYTHING) -> Retrieved:
+        """Return the passages nearest to `query` that the viewer may read, of the documents that `only` lets in.
+
+        Raises:
+            NotInLibraryError: `only` names what is not there.
+        """
+        return await asyncio.to_thread(self._retriever.search, query, viewer, n, only)
 
     async def ask(self, question: Question) -> AsyncGenerator[AskEvent, None]:
         """Answer, event by event; closing the iterator cancels within one engine step.
 
         Raises:
             NotFoundError: the caller has no such conversation.
+            NotInLibraryError: `only` names what is not there.
             EngineError: the model cannot answer now; the passages that were shown stand.
         """
         with self._answering():
@@ -131,7 +139,7 @@ class Assistant:
         if question.conversation is not None:
             history, left_out, earlier = await asyncio.to_thread(self._recall, question)
         query = f"{earlier} {question.text}" if _leans(question.text) else question.text
-        found = await self.search(query.strip(), question.viewer, self._limits.n_passages)
+        found = await self.search(query.strip(), question.viewer, self._limits.n_passages, question.only)
         conversation = question.conversation or self._journal.begin()
         return _Case(question, conversation, history, left_out, found, started, asked)
 

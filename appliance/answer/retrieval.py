@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -21,7 +21,7 @@ from appliance.answer.words import Words, surface_words
 from appliance.api.schema import Passage
 from ingest.access import Viewer
 from ingest.errors import DenseError
-from ingest.filter import EVERYTHING, Filter
+from ingest.filter import EVERYTHING, Filter, Scope
 from ingest.library import Library
 from ingest.stored import StoredChunk
 
@@ -30,7 +30,9 @@ log = logging.getLogger(__name__)
 # Candidates of each kind for n passages: filters, duplicates and Chroma's recall holes (chroma#1205) eat some.
 _OVERFETCH = 8
 _MIN_CANDIDATES = 40
-_DEEPER = 8  # times as many, where access or deletions leave too few
+_DEEPER = 8  # times as many, where access, a filter or deletions leave too few
+# Chunks of a filter's documents that are ranked exactly; where there are more, many of the near ones are among them.
+_EXACT_BELOW = 5000
 _N_EVIDENCE = 5  # passages whose words count as evidence
 
 
@@ -43,6 +45,9 @@ class VectorIndex(Protocol):
 
 class ExactIndex(VectorIndex, Protocol):
     """The same, by the record's own vectors, held in memory from the first query on."""
+
+    def among(self, documents: Collection[int], vector: NDArray[np.float32], n: int) -> Ranking:
+        """Return (chunk id, cosine) of the nearest chunks of these documents alone, best first."""
 
     def forget(self) -> None:
         """Give the memory back until the next query."""
@@ -88,13 +93,20 @@ class Retriever:
         self._words = words
 
     def search(self, query: str, viewer: Viewer, n: int, only: Filter = EVERYTHING) -> Retrieved:
-        """Return the `n` passages nearest to `query` that the viewer may read, of the documents that `only` lets in."""
+        """Return the `n` passages nearest to `query` that the viewer may read, of the documents that `only` lets in.
+
+        Raises:
+            NotInLibraryError: `only` names what is not there.
+        """
         started = time.monotonic()
+        scope = self._library.scope(only, viewer)
         words = self._words
         n_candidates = max(_MIN_CANDIDATES, n * _OVERFETCH)
-        dense, chunks = self._dense_candidates(self._embedder.embed([query])[0], n_candidates, viewer)
+        dense, chunks = self._dense_candidates(self._embedder.embed([query])[0], n_candidates, viewer, scope)
         lexical = (
-            self._library.lexical(fts_query(query), n_candidates, viewer) if surface_words(query) else []
+            self._library.lexical(fts_query(query), n_candidates, viewer, scope)
+            if surface_words(query)
+            else []
         )
         chunks |= self._visible(lexical, viewer)
         fused = fuse(dense, [(i, score) for i, score in lexical if i in chunks])
@@ -115,16 +127,23 @@ class Retriever:
         return len(self._visible([(i, 0.0) for i in chunk_ids], viewer)) == len(set(chunk_ids))
 
     def _dense_candidates(
-        self, vector: NDArray[np.float32], n: int, viewer: Viewer
+        self, vector: NDArray[np.float32], n: int, viewer: Viewer, scope: Scope | None
     ) -> tuple[Ranking, dict[int, StoredChunk]]:
         """The nearest chunks of those that the viewer may see; looks deeper while few of the near ones are theirs."""
-        depth = n
+        exact = scope is not None and scope.n_chunks < _EXACT_BELOW
+        depth = n if scope is None or exact else n * _DEEPER
         while True:
-            ranking = self._nearest(vector, depth)
-            chunks = self._visible(ranking, viewer)
+            if scope is not None and exact:
+                ranking = self._record_vectors.among(scope.documents, vector, depth)
+            else:
+                ranking = self._nearest(vector, depth)
+            chunks = self._visible(ranking, viewer, scope)
             if len(chunks) >= n or len(ranking) < depth:
                 return [(i, score) for i, score in ranking if i in chunks][:n], chunks
-            depth *= _DEEPER
+            if scope is not None and not exact:
+                exact, depth = True, n
+            else:
+                depth *= _DEEPER
 
     def _nearest(self, vector: NDArray[np.float32], n: int) -> Ranking:
         try:
@@ -135,8 +154,12 @@ class Retriever:
         self._record_vectors.forget()  # 1.5 KB a chunk, for as long as the index could not be asked
         return found
 
-    def _visible(self, ranking: Ranking, viewer: Viewer) -> dict[int, StoredChunk]:
-        """Chunks that exist, that the viewer may read, and whose file is there this moment."""
+    def _visible(
+        self, ranking: Ranking, viewer: Viewer, scope: Scope | None = None
+    ) -> dict[int, StoredChunk]:
+        """Chunks that exist, that the viewer may read, of a scope, and whose file is there this moment."""
         chunks = self._library.chunks([i for i, _ in ranking], viewer)
+        if scope is not None:
+            chunks = {i: chunk for i, chunk in chunks.items() if chunk.document.id in scope.documents}
         readable = still_readable(self._folder, (chunk.document for chunk in chunks.values()), viewer)
         return {i: chunk for i, chunk in chunks.items() if chunk.document.id in readable}

@@ -14,10 +14,12 @@ from starlette.exceptions import HTTPException
 from appliance.api.schema import ErrorEvent
 from appliance.errors import (
     ApplianceError,
+    BadTaskError,
     BadUploadError,
     ChatTemplateError,
     ConflictError,
     DeadlineError,
+    DocumentChangedError,
     EngineBusyError,
     EngineError,
     EngineLostError,
@@ -25,11 +27,12 @@ from appliance.errors import (
     JournalError,
     NotAllowedError,
     NotFoundError,
+    NotReadableYetError,
     PromptTooLongError,
     SamplingError,
     UnsupportedRequestError,
 )
-from ingest.errors import DenseError, DiskFullError, IngestError, LibraryError
+from ingest.errors import DenseError, DiskFullError, IngestError, LibraryError, NotInLibraryError
 
 log = logging.getLogger(__name__)
 
@@ -46,12 +49,16 @@ class Refusal(NamedTuple):
 TABLE: dict[type[Exception], Refusal] = {
     UnsupportedRequestError: Refusal(400, "unsupported_request", False),
     BadUploadError: Refusal(400, "bad_upload", False),
+    BadTaskError: Refusal(400, "bad_task", False),
     PromptTooLongError: Refusal(400, "prompt_too_long", False),
     SamplingError: Refusal(400, "bad_sampling", False),
     ChatTemplateError: Refusal(400, "template_refuses", False),
     NotAllowedError: Refusal(403, "not_allowed", False),
     NotFoundError: Refusal(404, "not_found", False),
+    NotInLibraryError: Refusal(422, "not_in_library", False),
     ConflictError: Refusal(409, "conflict", False),
+    NotReadableYetError: Refusal(409, "not_readable_yet", True),
+    DocumentChangedError: Refusal(409, "document_changed", True),
     EngineBusyError: Refusal(429, "engine_busy", True),
     DeadlineError: Refusal(504, "deadline", True),
     EngineNotReadyError: Refusal(503, "engine_not_ready", True),

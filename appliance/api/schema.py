@@ -214,8 +214,8 @@ class SearchFilter(Wire):
     collections: list[str] = Field(default_factory=list, max_length=100)
     documents: list[int] = Field(default_factory=list, max_length=1000)
     formats: list[str] = Field(default_factory=list, max_length=100)
-    modified_from: float | None = None
-    modified_until: float | None = None
+    modified_from: float | None = Field(default=None, allow_inf_nan=False)
+    modified_until: float | None = Field(default=None, allow_inf_nan=False)
 
 
 class AskRequest(Wire):
