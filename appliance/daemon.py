@@ -15,11 +15,13 @@ import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import uvicorn
 
 from appliance.answer.assistant import AnswerLimits, Assistant
+from appliance.answer.citations import Attributor
 from appliance.answer.retrieval import Retriever
 from appliance.answer.words import Words
 from appliance.api.app import create_app
@@ -38,6 +40,7 @@ from appliance.errors import ConfigError
 from appliance.listen import bind
 from appliance.lock import only_daemon
 from appliance.settings import EngineSettings
+from appliance.tasks.tasks import Tasks
 from ingest.dense import Dense
 from ingest.library import Library
 from ingest.options import IngestOptions
@@ -107,15 +110,19 @@ async def build(config: Config) -> AsyncIterator[Parts]:
         limits = AnswerLimits(
             settings.answer.n_passages, settings.answer.max_tokens, settings.answer.refuse_below
         )
-        assistant = Assistant(retriever, engine, journal, limits, words)
+        attribute = partial(Attributor, words=words, embedder=embedder)
+        assistant = Assistant(retriever, engine, journal, limits, attribute)
+        tasks = stack.enter_context(
+            contextlib.closing(Tasks(library, config.documents, engine, words, config.state / "tasks.db"))
+        )
         changes = Changes(asyncio.get_running_loop())
 
         def busy() -> bool:
-            return assistant.busy or engine.status().n_running > 0  # plain chat is an answer too
+            return assistant.busy or tasks.busy or engine.status().n_running > 0  # plain chat is an answer too
 
         ingest = stack.enter_context(_ingest(config, library, dense, embedder, busy, changes))
         yield Parts(
-            config=config, assistant=assistant, engine=engine, library=library, dense=dense,
+            config=config, assistant=assistant, tasks=tasks, engine=engine, library=library, dense=dense,
             embedder=embedder.fingerprint, ingest=ingest, journal=journal, changes=changes,
             uptime_s=lambda: time.monotonic() - started,
         )  # fmt: skip

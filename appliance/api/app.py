@@ -6,7 +6,7 @@ from importlib.metadata import version
 
 from fastapi import FastAPI
 
-from appliance.api import ask, conversations, errors, ingest, library, openai, status, tokenize
+from appliance.api import ask, conversations, errors, ingest, library, openai, status, tasks, tokenize
 from appliance.api.parts import Parts
 
 
@@ -15,7 +15,7 @@ def create_app(parts: Parts) -> FastAPI:
     # No documentation pages: they load scripts from the internet. The schema is at /openapi.json.
     app = FastAPI(title="appliance", version=version("appliance"), docs_url=None, redoc_url=None)
     app.state.parts = parts
-    for room in (ask, library, ingest, conversations, status, tokenize, openai):
+    for room in (ask, tasks, library, ingest, conversations, status, tokenize, openai):
         app.include_router(room.router)
     errors.install(app)
     return app

@@ -13,6 +13,7 @@ from appliance.changes import Changes
 from appliance.config import Config
 from appliance.conversations import Journal
 from appliance.engine.interface import Engine
+from appliance.tasks.tasks import Tasks
 from ingest.dense import Dense
 from ingest.library import Library
 from ingest.pipeline import Ingest
@@ -29,6 +30,7 @@ class Parts:
 
     config: Config
     assistant: Assistant
+    tasks: Tasks
     engine: Engine
     library: Library
     dense: Dense

@@ -1,0 +1,1 @@
+"""Tasks over whole documents: summaries, translations and extracted rows, in steps that are kept and checked."""
