@@ -1,50 +1,41 @@
-"""Which passage supports which sentence. Pure: words and numbers in, citation numbers out.
+"""Which passage supports which sentence of an answer, as it grows.
 
 Small models cite rarely and wrongly, so a mark that the model writes is only a hint; it is taken out of the text
-while it streams, and the numbers that people see are the ones found here.
+while it streams, and the numbers that people see are the ones found here. How a sentence and a passage are compared
+is in `support`.
 """
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from appliance.answer.words import Words, numbers, sentence_spans
+from appliance.answer.claims import Claim, read
+from appliance.answer.guard import says_nothing
+from appliance.answer.language import detect
+from appliance.answer.likeness import Likeness, SentenceEmbedder
+from appliance.answer.names import KnownNames
+from appliance.answer.support import ABOUT, SUPPORTS, Asked, Backing, Finding
+from appliance.answer.words import Words, sentence_spans
+from appliance.api.schema import Citation, Passage, Source
 
-# A sentence counts as supported when this share of its own content words stands in one passage. Set on the examples'
-# questions with the 1.5 B model: supported sentences lie above 0.7, invented ones mostly below 0.5.
-_SUPPORT = 0.6
-_HINT = 0.15  # what the model's own [n] adds to that passage's share
+_HINT = 0.15  # what the model's own [n] adds to that passage
+_RANK = 0.03  # what each place further down in retrieval takes away
 _MAX_NUMBERS = 2  # citations shown for one sentence
-_CLOSE = 0.9  # a second passage is shown when it supports nearly as well as the first
+_AS_WELL = 0.9  # a second passage is cited when it supports at least so nearly as well as the first
+_CLEARER = 0.15  # by how much more a passage must be about a sentence to contradict what another one supports
+# Cosines from which a passage with few of a sentence's words supports it all the same.
+_ALIKE = 0.75
+_MIN_SHARE = 0.3  # and this share of its words must be there
+_N_LIKELY = 6  # sentences of a passage that are embedded
+_MIN_QUOTED = 4  # words that make a quotation: "Von Miller." stands word for word in many texts
 
 _MARK = re.compile(r"\s?\[(\d{1,2}(?:\s*,\s*\d{1,2})*)\]")
 _UNFINISHED_MARK = re.compile(r"\s?\[[\d\s,]*$|\s$")
-
-
-@dataclass(frozen=True, slots=True)
-class Evidence:
-    """One passage as the attribution sees it."""
-
-    number: int
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Attribution:
-    """A finished sentence of the answer.
-
-    Attributes:
-        start, end: character offsets in the answer as shown.
-        numbers: passages that support it, best first; empty when none does.
-        quote: the sentence of the best passage that supports it.
-    """
-
-    start: int
-    end: int
-    numbers: tuple[int, ...]
-    quote: str
+_LIST_MARK = re.compile(r"\d{1,2}[.)]")
 
 
 class MarkStripper:
@@ -77,21 +68,42 @@ class MarkStripper:
         return ""
 
 
-class Attributor:
-    """Attributes the sentences of one answer, as it grows, to the passages it was given."""
+@dataclass(frozen=True, slots=True)
+class _Compared:
+    """A passage and what was found in it; `score` ranks passages, higher is better."""
 
-    def __init__(self, question: str, evidence: Sequence[Evidence], words: Words) -> None:
+    passage: Passage
+    finding: Finding
+    score: float
+    supports: bool
+
+
+class Attributor:
+    """Attributes the sentences of one answer, as it grows, to the passages it was given.
+
+    Args:
+        passages: those that the model read, best first; no other is ever cited.
+        embedder: asked where words alone do not decide; None: words alone.
+    """
+
+    def __init__(
+        self,
+        question: str,
+        passages: Sequence[Passage],
+        words: Words,
+        embedder: SentenceEmbedder | None = None,
+    ) -> None:
         self._words = words
-        self._evidence = evidence
-        self._passage_words = {e.number: set(words.content(e.text)) for e in evidence}
-        self._passage_numbers = {e.number: numbers(e.text) for e in evidence}
-        self._question_words = set(words.content(question))
-        self._question_numbers = numbers(question)
+        self._capitals = detect("\n".join([question, *(p.text for p in passages)])).code == "de"
+        self._backings = [Backing(p, words, nouns_have_capitals=self._capitals) for p in passages]
+        self._likeness = Likeness(embedder) if embedder else None
+        self._question = question
+        self._asked: Asked | None = None
         self._done_until = 0
         self._hints: set[int] = set()
 
-    def feed(self, answer: str, hints: set[int], *, final: bool = False) -> Iterator[Attribution]:
-        """Yield each sentence of `answer` that is complete and was not yielded before.
+    def feed(self, answer: str, hints: set[int], *, final: bool = False) -> Iterator[Citation]:
+        """Yield a citation for each sentence of `answer` that is complete and was not yielded before.
 
         Args:
             answer: the whole answer so far, as shown.
@@ -100,39 +112,107 @@ class Attributor:
         """
         self._hints |= hints
         offset = self._done_until
-        spans = [(start + offset, end + offset) for start, end in sentence_spans(answer[offset:])]
+        spans = _with_list_marks(
+            answer, [(s + offset, e + offset) for s, e in sentence_spans(answer[offset:])]
+        )
         complete = spans if final else spans[:-1]
         if not complete:
             return
         self._done_until = complete[-1][1]
         for start, end in complete:
-            yield self._attribute(answer[start:end], start, end)
+            if citation := self._cite(answer[start:end], start, end):
+                yield citation
         self._hints = set()
 
-    def _attribute(self, sentence: str, start: int, end: int) -> Attribution:
-        words = self._own_words(sentence)
-        needed = numbers(sentence) - self._question_numbers
-        shares = {
-            number: self._share(words, number) + (_HINT if number in self._hints else 0.0)
-            for number, known in self._passage_numbers.items()
-            if needed <= known
-        }
-        best = max(shares.values(), default=0.0)
-        if best < _SUPPORT:
-            return Attribution(start, end, (), "")
-        ranked = sorted((n for n in shares if shares[n] >= _CLOSE * best), key=lambda n: (-shares[n], n))
-        return Attribution(start, end, tuple(ranked[:_MAX_NUMBERS]), self._quote(ranked[0], words))
+    def _cite(self, sentence: str, start: int, end: int) -> Citation | None:
+        """Return what is to be said of a sentence; None where it claims nothing."""
+        if says_nothing(sentence):
+            return None  # a refusal has nothing to support it, and needs nothing
+        claim = read(sentence, self._words, nouns_have_capitals=self._capitals)
+        compared = sorted(
+            (self._compare(backing, claim) for backing in self._backings), key=lambda c: -c.score
+        )
+        supporting = [c for c in compared if c.supports]
+        against = max(
+            (c for c in compared if c.finding.conflicts), key=lambda c: c.finding.about, default=None
+        )
+        if against and (not supporting or against.finding.about > supporting[0].finding.about + _CLEARER):
+            return Citation(
+                start=start, end=end, state="contradicted", numbers=[], quote=against.finding.quote,
+                sources=[source(against.passage, against.finding.quote)], conflicts=list(against.finding.conflicts),
+            )  # fmt: skip
+        if not supporting:
+            if sentence.endswith(":") and not (claim.figures or claim.names):
+                return None  # "The steps are:" announces, and claims nothing
+            return Citation(start=start, end=end, state="unsupported", numbers=[])
+        cited = [c for c in supporting if _says_as_well(c, supporting[0])][:_MAX_NUMBERS]
+        return Citation(
+            start=start, end=end, numbers=[c.passage.number for c in cited], quote=cited[0].finding.quote,
+            sources=[source(c.passage, c.finding.quote) for c in cited], quotation=_is_quoted(claim, cited[0].passage),
+        )  # fmt: skip
 
-    def _own_words(self, sentence: str) -> set[str]:
-        """Words that the sentence adds to the question; all of them where it only repeats the question."""
-        words = set(self._words.content(sentence))
-        return words - self._question_words or words
+    def _compare(self, backing: Backing, claim: Claim) -> _Compared:
+        finding = backing.compare(claim, self._ask())
+        number = backing.passage.number
+        score = finding.share + finding.nearness + 0.5 * finding.about - _RANK * (number - 1)
+        score += _HINT if number in self._hints else 0.0
+        supports = not finding.missing and not finding.conflicts and self._is_enough(backing, claim, finding)
+        return _Compared(backing.passage, finding, score, supports)
 
-    def _share(self, words: set[str], number: int) -> float:
-        return len(words & self._passage_words[number]) / len(words) if words else 0.0
+    def _is_enough(self, backing: Backing, claim: Claim, finding: Finding) -> bool:
+        if finding.share >= SUPPORTS:
+            return True
+        if self._likeness is None or finding.share < _MIN_SHARE:
+            return False
+        likely = sorted(backing.sentences, key=lambda s: -len(s.stems & claim.stems))[:_N_LIKELY]
+        return self._likeness.best(claim.text, [s.text for s in likely]) >= _ALIKE
 
-    def _quote(self, number: int, words: set[str]) -> str:
-        text = next(e.text for e in self._evidence if e.number == number)
-        wanted = words | self._question_words
-        sentences = [text[start:end] for start, end in sentence_spans(text)]
-        return max(sentences, key=lambda s: len(wanted & set(self._words.content(s))), default=text)
+    def _ask(self) -> Asked:
+        """The question, weighed against the passages; made with the first sentence."""
+        if self._asked is None:
+            claim = read(self._question, self._words, nouns_have_capitals=self._capitals)
+            sentences = [sentence.stems for backing in self._backings for sentence in backing.sentences]
+            frequency = Counter(stem for known in sentences for stem in known)
+            weights = {stem: math.log(1 + len(sentences) / (1 + frequency[stem])) for stem in claim.stems}
+            known = [n.text for n in claim.names if any(n in backing.names for backing in self._backings)]
+            self._asked = Asked(claim, KnownNames(self._question), KnownNames(" ".join(known)), weights)
+        return self._asked
+
+
+# An attributor for the answer to a question from these passages.
+Attribute = Callable[[str, Sequence[Passage]], Attributor]
+
+
+def source(passage: Passage, quote: str) -> Source:
+    """Return where a sentence comes from."""
+    return Source(
+        number=passage.number, document_id=passage.document_id, path=passage.path, version=passage.version,
+        locator=passage.locator, quote=quote,
+    )  # fmt: skip
+
+
+def _says_as_well(one: _Compared, best: _Compared) -> bool:
+    """Tell whether a passage says what the best one says: not only the words, but together and as near the question."""
+    if one is best:
+        return True
+    return (
+        one.finding.share >= best.finding.share
+        and one.finding.about >= max(ABOUT, best.finding.about)
+        and one.finding.nearness >= _AS_WELL * best.finding.nearness
+    )
+
+
+def _is_quoted(claim: Claim, passage: Passage) -> bool:
+    said = " ".join(claim.text.split()).strip("\"“”„‘’' .")
+    return len(said.split()) >= _MIN_QUOTED and said in " ".join(passage.text.split())
+
+
+def _with_list_marks(answer: str, spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Join "1." at the start of a line to the sentence that it counts."""
+    joined: list[tuple[int, int]] = []
+    for start, end in spans:
+        if joined and _LIST_MARK.fullmatch(answer, *joined[-1]) and "\n" not in answer[joined[-1][1] : start]:
+            joined[-1] = (joined[-1][0], end)
+        else:
+            joined.append((start, end))
+    return joined

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from appliance.answer.citations import Attributor, MarkStripper
-from appliance.answer.guard import says_nothing
 from appliance.api.schema import Citation, CitationEvent, TokenEvent
 
 
@@ -15,7 +14,7 @@ class Draft:
     Attributes:
         raw: what the model wrote, its own marks included.
         answer: what people see.
-        citations: one for each complete sentence.
+        citations: one for each complete sentence that claims something.
     """
 
     def __init__(self, attributor: Attributor) -> None:
@@ -37,18 +36,9 @@ class Draft:
 
     def _grow(self, text: str, *, final: bool) -> Iterator[TokenEvent | CitationEvent]:
         self.answer = (self.answer + text).lstrip()
-        for found in self._attributor.feed(self.answer, self._marks.take_hints(), final=final):
-            if says_nothing(self.answer):
-                continue  # a refusal has nothing to support it, and needs nothing
-            citation = Citation(
-                start=found.start,
-                end=found.end,
-                state="supported" if found.numbers else "unsupported",
-                numbers=list(found.numbers),
-                quote=found.quote,
-            )
+        for citation in self._attributor.feed(self.answer, self._marks.take_hints(), final=final):
             self.citations.append(citation)
-            yield from self._emit(until=found.end)
+            yield from self._emit(until=citation.end)
             yield CitationEvent(citation=citation)
         yield from self._emit(until=len(self.answer))
 

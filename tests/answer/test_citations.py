@@ -2,30 +2,65 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
-from appliance.answer.citations import Attributor, Evidence, MarkStripper
+from appliance.answer.citations import Attributor, MarkStripper
 from appliance.answer.draft import Draft
 from appliance.answer.words import Words
-from appliance.api.schema import CitationEvent, TokenEvent
+from appliance.api.schema import Citation, CitationEvent, Passage, TokenEvent
 
-EVIDENCE = (
-    Evidence(1, "The autoclave runs at 134 °C for 4 minutes. Never open the door under pressure."),
-    Evidence(2, "Filters of the ventilation are replaced every 90 days by Mr. Okafor."),
+
+def passage(number: int, text: str, title: str = "Handbook") -> Passage:
+    return Passage(
+        number=number, chunk_id=number, document_id=10 + number, path=f"{title.lower()}-{number}.md", title=title,
+        locator=f"page {number}", place={}, text=text, score=0.5, version="ab" * 32,
+    )  # fmt: skip
+
+
+PASSAGES = (
+    passage(1, "The autoclave runs at 134 °C for 4 minutes. Never open the door under pressure."),
+    passage(2, "Filters of the ventilation are replaced every 90 days by Mr. Okafor. They cost 1,200 euros."),
+    passage(
+        3, "On 5 May 2026 the contract with Harlow and Sons ends. Three boilers of type X-250 are serviced."
+    ),
 )
 
 
-def draft(question: str = "How hot is it?") -> Draft:
-    return Draft(Attributor(question, EVIDENCE, Words()))
+class Bags:
+    """An embedder that is no model: a text's vector counts its letters."""
+
+    def __init__(self) -> None:
+        self.embedded: list[str] = []
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        self.embedded += texts
+        counts = np.array(
+            [[text.lower().count(chr(97 + i)) for i in range(26)] for text in texts], np.float32
+        )
+        return counts / np.linalg.norm(counts, axis=1, keepdims=True)
+
+
+def draft(question: str = "How hot is it?", passages: Sequence[Passage] = PASSAGES) -> Draft:
+    return Draft(Attributor(question, passages, words=Words()))
+
+
+def citations_of(
+    answer: str, question: str = "What is to be known?", passages: Sequence[Passage] = PASSAGES
+) -> list[Citation]:
+    found = draft(question, passages)
+    list(found.feed(answer))
+    list(found.finish())
+    return found.citations
 
 
 def numbers_of(answer: str, question: str = "How hot is it?") -> list[list[int]]:
-    found = draft(question)
-    list(found.feed(answer))
-    list(found.finish())
-    return [citation.numbers for citation in found.citations]
+    return [citation.numbers for citation in citations_of(answer, question)]
 
 
 @pytest.mark.parametrize(
