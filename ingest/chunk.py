@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from ingest.locator import PATH, Locator
+from ingest.locator import PATH, Locator, merged
 from ingest.token_cut import TokenCut, Tokenizer
 from ingest.unit import Unit, UnitKind
 
@@ -198,7 +197,7 @@ class _Cutter:
         if not draft.units:
             return
         text = "\n".join(draft.texts)
-        locator = _merged(draft.units)
+        locator = _place_of(draft.units)
         n_tokens = self._tokenizer.count_tokens(text)
         context = self._context(locator.path, draft.texts)
         embed_text = f"{context}\n{text}" if context else text
@@ -217,49 +216,9 @@ def _same_page(one: Unit, other: Unit) -> bool:
     return a.page == b.page or (a.page_estimated and b.page_estimated)
 
 
-def _merged(units: Sequence[Unit]) -> Locator:
+def _place_of(units: Sequence[Unit]) -> Locator:
     """Return the place of several units that stand one after the other."""
-    first = units[0].locator
-    body = [unit.locator for unit in units if unit.kind is not UnitKind.HEADING] or [units[-1].locator]
-    lines = [locator.lines for locator in (unit.locator for unit in units) if locator.lines]
-    return Locator(
-        part=first.part,
-        page=first.page,
-        page_label=first.page_label,
-        page_estimated=first.page_estimated,
-        slide=first.slide,
-        sheet=first.sheet,
-        cells=_cell_span([unit.locator.cells for unit in units if unit.locator.cells]),
-        time=_time_span([unit.locator.time for unit in units if unit.locator.time]),
-        heading=_common([locator.heading for locator in body]),
-        rows=_row_span([locator.rows for locator in body if locator.rows]),
-        lines=(min(a for a, _ in lines), max(b for _, b in lines)) if lines else None,
+    body = merged(
+        [unit.locator for unit in units if unit.kind is not UnitKind.HEADING] or [units[-1].locator]
     )
-
-
-def _common(paths: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
-    shared = paths[0]
-    for path in paths[1:]:
-        n_same = 0
-        while n_same < min(len(shared), len(path)) and shared[n_same] == path[n_same]:
-            n_same += 1
-        shared = shared[:n_same]
-    return shared
-
-
-def _row_span(rows: Sequence[tuple[int, int]]) -> tuple[int, int] | None:
-    """Return first and last row; None for rows of several tables, whose numbers begin again."""
-    if not rows or any(b[0] < a[0] for a, b in itertools.pairwise(rows)):
-        return None
-    return rows[0][0], rows[-1][1]
-
-
-def _cell_span(ranges: Sequence[tuple[int, int, int, int]]) -> tuple[int, int, int, int] | None:
-    if not ranges:
-        return None
-    tops, lefts, bottoms, rights = zip(*ranges, strict=True)
-    return min(tops), min(lefts), max(bottoms), max(rights)
-
-
-def _time_span(times: Sequence[tuple[float, float]]) -> tuple[float, float] | None:
-    return (times[0][0], max(end for _, end in times)) if times else None
+    return replace(merged([unit.locator for unit in units]), heading=body.heading, rows=body.rows)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 PATH = " › "
@@ -83,6 +85,20 @@ class Locator:
         return cls(**values)
 
 
+def merged(places: Sequence[Locator]) -> Locator:
+    """Return the place of texts that stand one after the other, in this order, on the page of the first."""
+    first = places[0]
+    lines = [place.lines for place in places if place.lines]
+    return replace(
+        first,
+        cells=_cell_span([place.cells for place in places if place.cells]),
+        time=_time_span([place.time for place in places if place.time]),
+        heading=_common([place.heading for place in places]),
+        rows=_row_span([place.rows for place in places if place.rows]),
+        lines=(min(a for a, _ in lines), max(b for _, b in lines)) if lines else None,
+    )
+
+
 def cell_range(cells: tuple[int, int, int, int]) -> str:
     """Return a range as spreadsheets write it: "B2:D9", or "B2" for one cell."""
     top, left, bottom, right = cells
@@ -109,3 +125,31 @@ def _span(noun: str, span: tuple[int, int] | None) -> str:
         return ""
     first, last = span
     return f"{noun} {first}" if first == last else f"{noun}s {first}–{last}"
+
+
+def _common(paths: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
+    shared = paths[0]
+    for path in paths[1:]:
+        n_same = 0
+        while n_same < min(len(shared), len(path)) and shared[n_same] == path[n_same]:
+            n_same += 1
+        shared = shared[:n_same]
+    return shared
+
+
+def _row_span(rows: Sequence[tuple[int, int]]) -> tuple[int, int] | None:
+    """Return first and last row; None for rows of several tables, whose numbers begin again."""
+    if not rows or any(b[0] < a[0] for a, b in itertools.pairwise(rows)):
+        return None
+    return rows[0][0], rows[-1][1]
+
+
+def _cell_span(ranges: Sequence[tuple[int, int, int, int]]) -> tuple[int, int, int, int] | None:
+    if not ranges:
+        return None
+    tops, lefts, bottoms, rights = zip(*ranges, strict=True)
+    return min(tops), min(lefts), max(bottoms), max(rights)
+
+
+def _time_span(times: Sequence[tuple[float, float]]) -> tuple[float, float] | None:
+    return (times[0][0], max(end for _, end in times)) if times else None
