@@ -12,7 +12,17 @@ from typing import Annotated, Any
 
 import typer
 
-from appliance import background, cli_evaluate, cli_ingest, cli_model, cli_ops, offline, show, show_ingest
+from appliance import (
+    background,
+    cli_evaluate,
+    cli_ingest,
+    cli_model,
+    cli_ops,
+    cli_tasks,
+    offline,
+    show,
+    show_ingest,
+)
 from appliance.client import Client, RequestFailedError
 from appliance.config import walk
 from appliance.context import AsJson, CommandContext, config_of
@@ -31,6 +41,9 @@ app.add_typer(cli_ingest.app, name="ingest")
 app.add_typer(cli_model.app, name="model")
 app.add_typer(cli_ops.bench, name="bench")
 app.command()(cli_ops.tune)
+app.command()(cli_tasks.summarise)
+app.command()(cli_tasks.translate)
+app.command()(cli_tasks.extract)
 
 
 def main() -> None:

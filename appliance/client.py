@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import stat
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from types import TracebackType
@@ -33,14 +33,25 @@ from appliance.api.schema_documents import (
     RetryRequest,
 )
 from appliance.api.schema_status import StatusReply
+from appliance.api.schema_tasks import (
+    ExtractEvent,
+    ExtractRequest,
+    SummariseEvent,
+    SummariseRequest,
+    TranslateEvent,
+    TranslateRequest,
+)
 from appliance.errors import ApplianceError, NotRunningError
 from appliance.lines import lines
 
 _ASK_EVENT: TypeAdapter[AskEvent] = TypeAdapter(AskEvent)
-_KNOWN_EVENTS = frozenset(kind.model_fields["event"].default for kind in get_args(AskEvent))
+_SUMMARISE_EVENT: TypeAdapter[SummariseEvent] = TypeAdapter(SummariseEvent)
+_TRANSLATE_EVENT: TypeAdapter[TranslateEvent] = TypeAdapter(TranslateEvent)
+_EXTRACT_EVENT: TypeAdapter[ExtractEvent] = TypeAdapter(ExtractEvent)
 _CONNECT_S = 5.0
 EVERYTHING = SearchFilter()
 _Reply = TypeVar("_Reply", bound=Wire)
+_Event = TypeVar("_Event")
 
 
 class RequestFailedError(ApplianceError):
@@ -87,21 +98,27 @@ class Client:
         """Close the connection."""
         await self._http.aclose()
 
-    async def ask(
+    def ask(
         self, question: str, *, conversation: str | None = None, only: SearchFilter = EVERYTHING
-    ) -> AsyncIterator[AskEvent]:
+    ) -> AsyncGenerator[AskEvent, None]:
         """Ask, and yield the events of the answer; closing the iterator cancels the answer.
 
         Events of a newer daemon that this client does not know are passed over.
         """
         body = AskRequest(question=question, conversation=conversation, only=only)
-        known = False
-        async with self._stream("POST", "/api/ask", body) as response:
-            async for line in lines(response):
-                if line.startswith("event: "):
-                    known = line.removeprefix("event: ") in _KNOWN_EVENTS
-                elif line.startswith("data: ") and known:
-                    yield _ASK_EVENT.validate_json(line.removeprefix("data: "))
+        return self._events("/api/ask", body, _ASK_EVENT, AskEvent)
+
+    def summarise(self, request: SummariseRequest) -> AsyncGenerator[SummariseEvent, None]:
+        """Summarise a document, event by event; closing the iterator cancels, and what is done is kept."""
+        return self._events("/api/tasks/summarise", request, _SUMMARISE_EVENT, SummariseEvent)
+
+    def translate(self, request: TranslateRequest) -> AsyncGenerator[TranslateEvent, None]:
+        """Translate a text, a passage or a document, event by event; closing the iterator cancels."""
+        return self._events("/api/tasks/translate", request, _TRANSLATE_EVENT, TranslateEvent)
+
+    def extract(self, request: ExtractRequest) -> AsyncGenerator[ExtractEvent, None]:
+        """Take rows out of documents, event by event; closing the iterator cancels, and what is done is kept."""
+        return self._events("/api/tasks/extract", request, _EXTRACT_EVENT, ExtractEvent)
 
     async def search(self, query: str, n: int = 5, *, only: SearchFilter = EVERYTHING) -> SearchReply:
         """Return the passages nearest to `query`, best first, of the documents that `only` lets in."""
@@ -163,6 +180,19 @@ class Client:
     async def delete_conversation(self, conversation_id: str) -> None:
         """Delete a conversation for good."""
         await self._send("DELETE", f"/api/conversations/{conversation_id}")
+
+    async def _events(
+        self, path: str, body: Wire, adapter: TypeAdapter[_Event], kinds: Any
+    ) -> AsyncGenerator[_Event, None]:
+        """Yield the events of a stream; those that none of `kinds` names are passed over."""
+        names = frozenset(kind.model_fields["event"].default for kind in get_args(kinds))
+        known = False
+        async with self._stream("POST", path, body) as response:
+            async for line in lines(response):
+                if line.startswith("event: "):
+                    known = line.removeprefix("event: ") in names
+                elif line.startswith("data: ") and known:
+                    yield adapter.validate_json(line.removeprefix("data: "))
 
     async def _get(self, path: str, reply: type[_Reply]) -> _Reply:
         return reply.model_validate_json((await self._send("GET", path)).content)
