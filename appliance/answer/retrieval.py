@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from appliance.answer.evidence import best_sentence, evidence
 from appliance.answer.fusion import Ranking, fuse
-from appliance.answer.passages import distinct, to_passage
+from appliance.answer.passages import distinct, to_passages
 from appliance.answer.query import fts_query, rarity
 from appliance.answer.readable import still_readable
 from appliance.answer.words import Words, surface_words
@@ -92,9 +92,16 @@ class Retriever:
         self._folder = folder
         self._words = words
 
-    def search(self, query: str, viewer: Viewer, n: int, only: Filter = EVERYTHING) -> Retrieved:
-        """Return the `n` passages nearest to `query` that the viewer may read, of the documents that `only` lets in.
+    def search(
+        self, query: str, viewer: Viewer, n: int, only: Filter = EVERYTHING, context: str = ""
+    ) -> Retrieved:
+        """Return the passages nearest to `query` that the viewer may read, of the documents that `only` lets in.
 
+        They are made of the `n` best chunks, and fewer than `n` where some of those follow each other.
+
+        Args:
+            context: what was said before, for a query that does not stand alone: it is searched for as well, but the
+                evidence is counted by the query's own words, if it has any.
         Raises:
             NotInLibraryError: `only` names what is not there.
         """
@@ -102,24 +109,21 @@ class Retriever:
         scope = self._library.scope(only, viewer)
         words = self._words
         n_candidates = max(_MIN_CANDIDATES, n * _OVERFETCH)
-        dense, chunks = self._dense_candidates(self._embedder.embed([query])[0], n_candidates, viewer, scope)
+        sought = f"{context} {query}".strip()
+        dense, chunks = self._dense_candidates(self._embedder.embed([sought])[0], n_candidates, viewer, scope)
         lexical = (
-            self._library.lexical(fts_query(query), n_candidates, viewer, scope)
-            if surface_words(query)
+            self._library.lexical(fts_query(sought), n_candidates, viewer, scope)
+            if surface_words(sought)
             else []
         )
         chunks |= self._visible(lexical, viewer)
         fused = fuse(dense, [(i, score) for i, score in lexical if i in chunks])
         best = distinct([(chunks[i], score) for i, score in fused], max(n, _N_EVIDENCE), words)
-        weights = rarity(query, self._library, words)
-        confidence = evidence(dense, [chunk for chunk, _ in best[:_N_EVIDENCE]], weights, words)
-        also = self._library.same_text([chunk.id for chunk, _ in best[:n]], viewer)
-        passages = tuple(
-            to_passage(
-                number, chunk, score, best_sentence(chunk.text, weights, words), also.get(chunk.id, ())
-            )
-            for number, (chunk, score) in enumerate(best[:n], start=1)
-        )
+        weights = rarity(query if surface_words(query) else sought, self._library, words)
+        confidence = evidence(dense, [each.chunk for each in best[:_N_EVIDENCE]], weights, words)
+        ids = [each.chunk.id for each in best[:n]]
+        beside, also = self._library.beside(ids, viewer), self._library.same_text(ids, viewer)
+        passages = to_passages(best[:n], beside, also, lambda text: best_sentence(text, weights, words))
         return Retrieved(passages, confidence, time.monotonic() - started)
 
     def still_there(self, chunk_ids: Sequence[int], viewer: Viewer) -> bool:
