@@ -12,9 +12,15 @@ import typer
 
 from appliance.context import AsJson, config_of
 from appliance.exits import Exit
+from models.install import Compile
 from models.registry import InstalledModel, Registry
 
 app = typer.Typer(help="List, fetch, check and choose models.", no_args_is_help=True)
+
+Apart = Annotated[
+    bool, typer.Option("--compile-apart", help="Compile in a throw-away environment (fetches torch).")
+]
+TorchIndex = Annotated[str, typer.Option(help="Where pip finds torch's CPU build.")]
 
 
 @app.command("list")
@@ -50,20 +56,14 @@ def pull(
     source: Annotated[
         list[Path] | None, typer.Option("--from", help="A folder or stick to look in first.")
     ] = None,
-    apart: Annotated[
-        bool,
-        typer.Option(
-            "--compile-apart", help="Compile the embedder in a throw-away environment (fetches torch)."
-        ),
-    ] = False,
-    torch_index: Annotated[str, typer.Option(help="Where pip finds torch's CPU build.")] = "",
+    apart: Apart = False,
+    torch_index: TorchIndex = "",
 ) -> None:
     """Fetch models of the catalogue; what is here already is not fetched again."""
     from appliance.hardware import memory_bytes
-    from models.apart import CompileApart
     from models.catalogue import load_catalogue
     from models.fetch import Means
-    from models.install import can_compile_here, compile_here, pull
+    from models.install import pull
 
     catalogue, registry = load_catalogue(), _registry(context)
     wanted = list(names or [])
@@ -75,7 +75,7 @@ def pull(
         ]
     if not wanted:
         raise typer.BadParameter("name a model, or use --default; `appliance model list` shows them")
-    compiler = CompileApart(torch_index) if apart and not can_compile_here() else compile_here
+    compiler = _compiler(apart, torch_index)
     with _Bar() as bar:
         for name in wanted:
             model = pull(
@@ -89,12 +89,20 @@ def pull(
 @app.command()
 def add(
     context: typer.Context,
-    file: Annotated[Path, typer.Argument(exists=True, dir_okay=False)],
+    path: Annotated[Path, typer.Argument(metavar="FILE|FOLDER", exists=True)],
     name: Annotated[str | None, typer.Option(help="Name to install it under; else the file's.")] = None,
+    apart: Apart = False,
+    torch_index: TorchIndex = "",
 ) -> None:
-    """Install a GGUF file of your own; the original stays where it is."""
+    """Install a GGUF file, or a folder of an embedder or reranker, of your own; the original stays where it is."""
+    from models.install import add_folder
+
+    registry = _registry(context)
     with _Bar() as bar:
-        model = _registry(context).add(file, name, bar.show)
+        if path.is_dir():
+            model = add_folder(path, name, registry, bar.show, compile=_compiler(apart, torch_index))
+        else:
+            model = registry.add(path, name, bar.show)
         bar.line(f"{model.name}: installed, sha256 {model.sha256}")
 
 
@@ -114,9 +122,16 @@ def verify(context: typer.Context, as_json: AsJson = False) -> None:
 
 @app.command()
 def use(context: typer.Context, name: str) -> None:
-    """Choose the chat model or embedder to run; a running daemon takes it when it starts again."""
+    """Choose the chat model, embedder or reranker to run; a running daemon takes it when it starts again."""
     model = _registry(context).use(name)
     print(f"{model.name} is now the {model.role} model; a running daemon takes it when it starts again")
+
+
+def _compiler(apart: bool, torch_index: str) -> Compile:
+    from models.apart import CompileApart
+    from models.install import can_compile_here, compile_here
+
+    return CompileApart(torch_index) if apart and not can_compile_here() else compile_here
 
 
 def _registry(context: typer.Context) -> Registry:

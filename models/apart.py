@@ -1,4 +1,4 @@
-"""Compiling the embedder in a throw-away environment, so that the running one stays without torch (1 GB and more)."""
+"""Compiling in a throw-away environment, so that the running one stays without torch (1 GB and more)."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ import tempfile
 import venv
 from pathlib import Path
 
+from models.card import CARDS
+from models.catalogue import Role
 from models.digest import Progress
 from models.errors import CompileError
 
 _PROJECT = "appliance"
 _EXTRA = "compile"
-# What models.compile_embedder imports besides the extra; pinned by the project itself.
+# What models.compile_onnx and its callers import besides the extra; pinned by the project itself.
 _OWN = ("onnxruntime", "tokenizers", "numpy", "pydantic", "pyyaml")
 _STEPS = 3
 _ERROR_LINES = 15
@@ -30,8 +32,8 @@ class CompileApart:
     def __init__(self, torch_index: str = "") -> None:
         self.torch_index = torch_index
 
-    def __call__(self, source: Path, target: Path, progress: Progress) -> None:
-        """Compile a source folder into a target folder.
+    def __call__(self, role: Role, source: Path, target: Path, progress: Progress) -> None:
+        """Compile the model of a role, from a source folder into a target folder.
 
         Raises:
             CompileError: the packages could not be had, or the model cannot be compiled.
@@ -55,7 +57,7 @@ class CompileApart:
                 ]
             )
             progress("compiling", 2, _STEPS)
-            _run([python, "-m", "models.compile_embedder", source.absolute(), target.absolute()])
+            _run([python, "-m", CARDS[role].COMPILER, source.absolute(), target.absolute()])
             progress("compiled", _STEPS, _STEPS)
 
 

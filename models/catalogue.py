@@ -13,7 +13,8 @@ from models.errors import CatalogueError, UnknownModelError
 CATALOGUE_FILE = Path(__file__).with_name("catalogue.yaml")
 GB = 10**9
 
-Role = Literal["chat", "embed"]
+Role = Literal["chat", "embed", "rerank"]
+"""A chat model is one file; the others are sentence-transformers folders, compiled once."""
 
 
 class _Entry(BaseModel):
@@ -28,7 +29,7 @@ class FolderSource(_Entry):
 
 
 class HuggingFaceSource(_Entry):
-    """The publisher's repository; `files` come besides the model's own (an embedder's configuration)."""
+    """The publisher's repository; `files` come besides the model's own (of a folder)."""
 
     kind: Literal["huggingface"]
     repo: str = Field(pattern=r"^[\w.-]+/[\w.-]+$")
@@ -68,7 +69,7 @@ class CatalogueModel(_Entry):
     """One model.
 
     Attributes:
-        file: the publisher's file name; of an embedder, the weights in its folder.
+        file: the publisher's file name; of a folder, the weights in it.
         size: bytes of `file`; rounded where `sha256` is None.
         sha256: the publisher's, of `file`; None where we do not know it.
         n_ctx: tokens the model was trained for.

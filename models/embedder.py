@@ -1,11 +1,10 @@
 """Running the embedder: texts in, unit vectors out. Fetching and compiling it is elsewhere.
 
-The compiled folder: model.onnx (tokens in, pooled and normalised vector out), tokenizer.json, embedder.json.
+The compiled model: tokens in, pooled vector out. Its folder: see `onnx_session`.
 """
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -15,12 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 from tokenizers import Encoding, Tokenizer
 
-from models.card import MODEL_FILE, read_card
+from models.card import WEIGHTS_FILE, EmbedderCard, read_card
 from models.digest import sha256_of
 from models.errors import CompileError, ModelFileError
-
-TOKENIZER_FILE = "tokenizer.json"
-WEIGHTS_FILE = "model.safetensors"
+from models.onnx_session import OnnxSession, open_tokenizer
 
 # Tokens in one run, padding included. Measured on 2 EPYC cores (all-MiniLM-L6-v2, int8, 2026-11-30), ms of CPU a text
 # of mixed length and MiB of memory afterwards, 95 at rest: 200 tokens 14.5, 124; 400 14.2, 146; 800 14.6, 199;
@@ -84,23 +81,19 @@ class OnnxEmbedder:
     """The compiled model. A call runs on the calling thread alone: its nice level decides who gives way."""
 
     def __init__(self, folder: Path) -> None:
-        card = read_card(folder)
+        card = read_card(folder, EmbedderCard)
         self.n_dims = card.n_dims
         self.fingerprint = _fingerprint(card.name, "onnx", card.precision, card.source_sha256)
-        self._spans = _Spans(_open_tokenizer(folder))
+        self._spans = _Spans(open_tokenizer(folder))
         self.max_tokens = card.max_seq_length - self._spans.n_special
-        self._tokenizer = _open_tokenizer(folder)
-        self._tokenizer.enable_truncation(card.max_seq_length)
-        self._session = _open_session(folder / MODEL_FILE)
-        self._inputs: list[str] = [node.name for node in self._session.get_inputs()]
+        self._session = OnnxSession(folder, card.max_seq_length)
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return (len(texts), n_dims) vectors of length 1, in the order of the texts."""
         vectors = np.zeros((len(texts), self.n_dims), dtype=np.float32)
-        # encode, not encode_batch: the latter spreads over every core, whatever our nice level.
-        encodings = [self._tokenizer.encode(text) for text in texts]
+        encodings = [self._session.encode(text) for text in texts]
         for batch in _batches(encodings):
-            vectors[batch] = self._run([encodings[i] for i in batch])
+            vectors[batch] = _normalised(self._session.run([encodings[i] for i in batch]))
         return vectors
 
     def count_tokens(self, text: str) -> int:
@@ -113,18 +106,7 @@ class OnnxEmbedder:
 
     def rest(self) -> None:
         """Give back the memory that only the next batch would use, as the end of a run of one word."""
-        self._run([self._tokenizer.encode("rest")], _shrinking())
-
-    def _run(self, encodings: Sequence[Encoding], options: Any = None) -> NDArray[np.float32]:
-        shape = len(encodings), max(len(encoding) for encoding in encodings)
-        ids, mask, types = (np.zeros(shape, dtype=np.int64) for _ in range(3))
-        for row, encoding in enumerate(encodings):
-            ids[row, : len(encoding)] = encoding.ids
-            mask[row, : len(encoding)] = encoding.attention_mask
-            types[row, : len(encoding)] = encoding.type_ids
-        feed = {"input_ids": ids, "attention_mask": mask, "token_type_ids": types}
-        (vectors,) = self._session.run(None, {name: feed[name] for name in self._inputs}, options)
-        return _normalised(vectors)
+        self._session.run([self._session.encode("rest")], shrink=True)
 
 
 class SentenceTransformersEmbedder:
@@ -143,7 +125,7 @@ class SentenceTransformersEmbedder:
                 f"{folder}: no sentence-transformers model; `appliance model pull` fetches it"
             )
         self._lock = threading.Lock()  # its tokenizer is re-configured by each call
-        self._spans = _Spans(_open_tokenizer(folder))
+        self._spans = _Spans(open_tokenizer(folder))
         try:
             self._model: Any = SentenceTransformer(str(folder), local_files_only=True)
         except Exception as error:  # whatever the folder's parts make transformers raise
@@ -195,43 +177,6 @@ class _Spans:
 def source_name(folder: Path) -> str:
     """Return the model's name of a source folder: `NAME/source`, as in the registry, or `NAME`."""
     return folder.parent.name if folder.name == "source" else folder.name
-
-
-def _open_tokenizer(folder: Path) -> Tokenizer:
-    file = folder / TOKENIZER_FILE
-    try:
-        tokenizer = Tokenizer.from_file(str(file))
-    except Exception as error:  # tokenizers raises bare Exception
-        raise ModelFileError(f"{file}: {error}; remove {folder} and fetch or compile it again") from error
-    tokenizer.no_truncation()  # the publisher's file may cut at another length than the model's window
-    tokenizer.no_padding()
-    return tokenizer
-
-
-def _open_session(file: Path) -> Any:
-    # Set here too, for callers that are not our daemon: later than this import it has no effect.
-    os.environ["ORT_DISABLE_TELEMETRY"] = "1"
-    import onnxruntime
-
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = 1
-    options.inter_op_num_threads = 1
-    options.log_severity_level = 3
-    # It keeps a plan of memory for every shape of batch ever seen: 30 MiB more, for 3 % less time.
-    options.enable_mem_pattern = False
-    try:
-        return onnxruntime.InferenceSession(str(file), options, providers=["CPUExecutionProvider"])
-    except Exception as error:  # onnxruntime's own exceptions share no base class
-        raise ModelFileError(f"{file}: {error}; remove {file.parent} and compile again") from error
-
-
-def _shrinking() -> Any:
-    """Return options of a run after which the session's arena is shrunk. After every run it would cost time."""
-    import onnxruntime
-
-    options = onnxruntime.RunOptions()
-    options.add_run_config_entry("memory.enable_memory_arena_shrinkage", "cpu:0")
-    return options
 
 
 def _batches(encodings: Sequence[Encoding]) -> Iterator[list[int]]:

@@ -7,7 +7,8 @@ ModelError
 ├── FetchError          no source could deliver the file
 ├── DigestError         the bytes are not the publisher's
 ├── NoSpaceError        the disk is too full
-└── CompileError        the embedder could not be compiled
+├── CompileError        an embedder or reranker could not be compiled
+└── ModelRunError       a model that was opened fails on an input
 """
 
 from __future__ import annotations
@@ -54,4 +55,8 @@ class NoSpaceError(ModelError):
 
 
 class CompileError(ModelError):
-    """The embedder could not be compiled: install the `compile` extra, or use the other embed.backend."""
+    """A model could not be compiled: install the `compile` extra, or, for an embedder, use the other embed.backend."""
+
+
+class ModelRunError(ModelError):
+    """A model that was opened fails on an input: `appliance model verify`, then compile or pull it again."""

@@ -48,7 +48,7 @@ class Means:
 
 
 def fetch(model: CatalogueModel, folder: Path, progress: Progress, means: Means | None = None) -> Path:
-    """Bring a model into `folder`/NAME; return its file, or of an embedder its source folder.
+    """Bring a model into `folder`/NAME; return its file, or its source folder where it is one.
 
     What is there already with the right hash is kept.
 
@@ -59,7 +59,7 @@ def fetch(model: CatalogueModel, folder: Path, progress: Progress, means: Means 
     """
     means = means or Means()
     place = folder / model.name
-    target = place / SOURCE_FOLDER if model.role == "embed" else place / model.file
+    target = place / model.file if model.role == "chat" else place / SOURCE_FOLDER
     weights = weights_of(model, target)
     if model.sha256 is not None and weights.exists() and sha256_of(weights, progress) == model.sha256:
         return target
@@ -70,7 +70,7 @@ def fetch(model: CatalogueModel, folder: Path, progress: Progress, means: Means 
 
 def weights_of(model: CatalogueModel, target: Path) -> Path:
     """Return the file that the hash is of."""
-    return target / model.file if model.role == "embed" else target
+    return target if model.role == "chat" else target / model.file
 
 
 def _check_space(model: CatalogueModel, folder: Path, staging: Path, means: Means) -> None:
@@ -138,7 +138,7 @@ def _from_folder(source: FolderSource, model: CatalogueModel, staging: Path, pro
     else:
         raise FetchError(f"{model.file} is not in {', '.join(map(str, source.paths))}")
     files = [candidate / model.file]
-    if model.role == "embed":
+    if model.role != "chat":
         others = sorted(file for file in candidate.rglob("*") if file.is_file() and file != files[0])
         files = [*others, *files]  # the weights last: they mark the folder as complete
     for file in files:

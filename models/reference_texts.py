@@ -1,4 +1,4 @@
-"""The texts on which a compiled embedder is compared with the original: short, long, numbers, languages."""
+"""The texts on which a compiled model is compared with the original: short, long, numbers, languages."""
 
 from __future__ import annotations
 
@@ -58,3 +58,9 @@ REFERENCE_TEXTS: tuple[str, ...] = (
     "https://intranet.example/hr/leave?year=2025&form=A-17",
     "A" * 120,
 )
+
+N_QUESTIONS = 6  # the questions are the first of the texts
+REFERENCE_PAIRS: tuple[tuple[str, str], ...] = tuple(
+    (REFERENCE_TEXTS[n % N_QUESTIONS], text) for n, text in enumerate(REFERENCE_TEXTS[N_QUESTIONS:])
+)
+"""The pairs on which a compiled reranker is compared: a question and a text, which seldom fit."""

@@ -1,7 +1,7 @@
 """What is installed, and which model is in use: a folder of model files and its manifest.
 
-`FOLDER/manifest.json`, `FOLDER/NAME/<publisher's file name>`, and of an embedder `FOLDER/NAME/source/` and,
-compiled, `FOLDER/NAME/onnx/`.
+`FOLDER/manifest.json`, `FOLDER/NAME/<publisher's file name>`, and of an embedder or reranker `FOLDER/NAME/source/`
+and, compiled, `FOLDER/NAME/onnx/`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from models.card import MODEL_FILE, read_card
+from models.card import CARDS, MODEL_FILE, read_card
 from models.catalogue import CatalogueModel, Role
 from models.digest import Progress, sha256_of
 from models.errors import ModelError, ModelFileError, UnknownModelError
@@ -56,7 +56,7 @@ class InstalledModel:
     """A model that is here.
 
     Attributes:
-        path: a chat model's file; an embedder's compiled folder, or its source folder until it is compiled.
+        path: a chat model's file; of others the compiled folder, or the source folder until it is compiled.
         sha256, size: of the publisher's file; `hash_origin` says who vouches for the hash.
         n_ctx_train: tokens it was trained for; None where the file does not say.
         compiled: always True for a chat model.
@@ -197,7 +197,7 @@ class Registry:
             expected = {self.folder / entry.file: entry.sha256}
             compiled = self._compiled_folder(entry)
             if compiled is not None:
-                expected[compiled / MODEL_FILE] = read_card(compiled).model_sha256
+                expected[compiled / MODEL_FILE] = read_card(compiled, CARDS[entry.role]).model_sha256
             for file, sha256 in expected.items():
                 found = sha256_of(file, progress)
                 if found != sha256:
@@ -222,11 +222,11 @@ class Registry:
         )
 
     def _compiled_folder(self, entry: _Entry) -> Path | None:
-        if entry.role != "embed":
+        if entry.role == "chat":
             return None
         folder = self.folder / entry.name / COMPILED_FOLDER
         try:
-            return folder if read_card(folder).source_sha256 == entry.sha256 else None
+            return folder if read_card(folder, CARDS[entry.role]).source_sha256 == entry.sha256 else None
         except ModelError:
             return None  # never compiled, or damaged: either way, compiling is what helps
 

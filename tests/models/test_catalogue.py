@@ -14,7 +14,7 @@ from models.errors import CatalogueError, UnknownModelError
 
 def test_the_shipped_catalogue_has_defaults_and_an_embedder() -> None:
     catalogue = load_catalogue()
-    assert {model.role for model in catalogue.models} == {"chat", "embed"}
+    assert {model.role for model in catalogue.models} == {"chat", "embed", "rerank"}
     assert catalogue.default_embed().name == "all-minilm-l6-v2"
     assert all(model.sources[0].kind == "folder" for model in catalogue.models)
 

@@ -30,9 +30,9 @@ def test_int8_that_is_too_far_off_gives_way_to_fp32_and_says_so(source: Path, tm
     report = compile_embedder(
         source, target, lambda what, _done, _total: steps.append(what), min_mean_cosine=0.9999
     )
-    assert report.precision == "fp32"
-    assert report.mean_cosine > 0.9999
-    assert "int8 was refused: mean cosine 0.9" in str(report)
+    assert report.card.precision == "fp32"
+    assert report.card.mean_cosine > 0.9999
+    assert "int8 was refused: its agreement was 0.9" in str(report)
     assert open_embedder(target).fingerprint == "my-embedder-onnx-fp32-53aa51172d14"
     assert sorted(file.name for file in target.iterdir()) == ["embedder.json", "model.onnx", "tokenizer.json"]
     assert [path.name for path in target.parent.iterdir()] == ["onnx"]  # nothing is left beside it
