@@ -14,10 +14,10 @@ from ingest.locator import Locator, merged
 from ingest.stored import StoredChunk
 
 MAX_CHUNKS = 3  # that are joined: what fits the context badly is left out whole, so nothing grows without end
-# Characters taken from the chunk before or after: the rest of a paragraph if it is short, else that of a sentence.
-# A chunk has about 700 (XQuAD, chunks of 182 tokens).
-MAX_PARAGRAPH_REST = 200
-MAX_SENTENCE_REST = 350
+# Characters taken at most from the chunk before, or after: the rest of a paragraph, or else of a sentence. A chunk has
+# about 700. Passages grow by 3 %, and the answer is among the first three for 0.984 of the questions instead of 0.981
+# (XQuAD, 2026-11-30; with 200 by 0.5 %, with 500 by 4 %).
+MAX_REST = 350
 _SENTENCE_ENDS = (".", "!", "?", "…", "。", "！", "？", ":", ";")
 _CLOSING = "\"'”’»)]"
 
@@ -143,16 +143,16 @@ def _is_cut(first: StoredChunk, second: StoredChunk) -> bool:
 def _beginning_of(text: str, is_cut: bool) -> str:
     """The rest of a paragraph if it is short, else of the sentence that was cut; nothing of a long one."""
     paragraph = text.split("\n", 1)[0].strip()
-    if len(paragraph) <= MAX_PARAGRAPH_REST:
+    if len(paragraph) <= MAX_REST:
         return paragraph
     end = next((end for _, end in sentence_spans(paragraph)), 0)
-    return paragraph[:end] if is_cut and end <= MAX_SENTENCE_REST else ""
+    return paragraph[:end] if is_cut and end <= MAX_REST else ""
 
 
 def _end_of(text: str, is_cut: bool) -> str:
     """The same of the chunk before."""
     paragraph = text.rstrip().rsplit("\n", 1)[-1].strip()
-    if len(paragraph) <= MAX_PARAGRAPH_REST:
+    if len(paragraph) <= MAX_REST:
         return paragraph
     start = max((start for start, _ in sentence_spans(paragraph)), default=len(paragraph))
-    return paragraph[start:] if is_cut and len(paragraph) - start <= MAX_SENTENCE_REST else ""
+    return paragraph[start:] if is_cut and len(paragraph) - start <= MAX_REST else ""
