@@ -9,6 +9,7 @@ from appliance.answer.words import numbers
 
 _NARROW = re.compile("(?<=\\d)[\u00a0\u2009\u202f](?=\\d{3}(?!\\d))")  # 1 200, as French and Polish write it
 _THOUSANDS = re.compile(r"\d{1,3}(?:\.\d{3})+")
+_BOTH = re.compile(r"(\d{1,3}(?:\.\d{3})+)(\.\d+)")
 _DECIMAL = re.compile(r"\d+\.\d+")
 
 
@@ -34,4 +35,9 @@ def _of(text: str) -> set[str]:
 def _same(number: str) -> str:
     if _THOUSANDS.fullmatch(number):  # 1.200 is 1200 in half of Europe
         return number.replace(".", "")
+    number = (
+        _BOTH.sub(lambda both: both[1].replace(".", "") + both[2], number)
+        if _BOTH.fullmatch(number)
+        else number
+    )
     return number.rstrip("0").rstrip(".") if _DECIMAL.fullmatch(number) else number

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import AsyncGenerator, Callable
 from hashlib import sha256
 from pathlib import Path
@@ -21,7 +22,7 @@ from ingest.sweep import Changes
 from tests.ingest.hash_embedder import HashEmbedder
 from tests.tasks.scripted_engine import ScriptedEngine
 
-OWNER, GUEST = Viewer(1000, frozenset({1000})), Viewer(11, frozenset())
+OWNER, GUEST = Viewer(os.getuid(), frozenset({os.getgid()})), Viewer(11, frozenset())
 _EMBEDDER = HashEmbedder()
 _Event = TypeVar("_Event")
 
@@ -60,7 +61,7 @@ class Bench:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text("\n".join(texts))
         file.chmod(mode)
-        look = FileStat(10, file.stat().st_mtime_ns, file.stat().st_ino, 1000, 1000, mode)
+        look = FileStat.of(file.stat())
         known = self.record.entries()
         self.record.apply(Changes(changed={path: look}) if path in known else Changes(new={path: look}), {})
         id = self.record.entries()[path].id
