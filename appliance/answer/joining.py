@@ -81,9 +81,12 @@ def _run(start: StoredChunk, left: Chunks) -> list[StoredChunk]:
 
 
 def _belong(first: StoredChunk, second: StoredChunk) -> bool:
-    a, b = first.locator, second.locator
-    same_page = a.page == b.page or (a.page_estimated and b.page_estimated)
-    return same_page and a.heading == b.heading and _same_stream(first, second)
+    return _same_place(first.locator, second.locator) and _same_stream(first, second)
+
+
+def _same_place(a: Locator, b: Locator) -> bool:
+    """Whether one page and heading is right for both; pages that are only estimated are no reason to part them."""
+    return a.heading == b.heading and (a.page == b.page or (a.page_estimated and b.page_estimated))
 
 
 def _same_stream(first: StoredChunk, second: StoredChunk) -> bool:
@@ -125,7 +128,7 @@ def _flows(first: StoredChunk, second: StoredChunk) -> bool:
     """Whether one paragraph, or one table row, was cut between the two."""
     a, b = first.locator, second.locator
     if a.rows is not None and b.rows is not None:
-        return a.rows[1] == b.rows[0]
+        return a.rows[1] == b.rows[0] and _same_place(a, b)  # else two tables, whose rows are counted anew
     if a.rows is not None or b.rows is not None:
         return False
     same_lines = a.lines is not None and b.lines is not None and a.lines[1] >= b.lines[0]

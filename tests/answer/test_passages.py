@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from appliance.answer.joining import MAX_CHUNKS, MAX_REST, Joined, join
+from appliance.answer.joining import MAX_REST, Joined, join
 from appliance.answer.passages import distinct, to_passages
 from appliance.answer.versions import is_newer, same_but_for_date, same_but_for_version
 from appliance.answer.words import Words
@@ -234,7 +234,6 @@ def test_chunks_apart_and_of_other_documents_stay_apart_and_no_more_than_three_a
     assert len(join([(chunks[0], 1.0), (chunk("Text.", other, 1), 0.9)], {})) == 2
     runs = [[each.ordinal for each in found.chunks] for found in joined(chunks, 2, 1, 0, 3, 4, 5)]
     assert runs == [[1, 2, 3], [0], [4, 5]]
-    assert MAX_CHUNKS == 3
 
 
 # --- completed ---
@@ -290,6 +289,15 @@ def test_a_row_that_was_cut_is_completed_without_its_header() -> None:
     chunks = stored([Unit(row, Locator(page=3, rows=(1, 1)), UnitKind.TABLE_ROW, HEADER)])
     assert len(chunks) == 2
     assert [found.text for found in joined(chunks, 0)] == [f"{HEADER}\n{row}"]
+
+
+def test_a_table_takes_nothing_from_the_next_one() -> None:
+    of = document()
+    pair = [
+        chunk("Pump | 1", of, 0, heading=("Pumps",), rows=(1, 1)),
+        chunk("Hose | 2", of, 1, heading=("Hoses",), rows=(1, 1)),
+    ]
+    assert [found.text for found in joined(pair, 0)] == ["Pump | 1"]
 
 
 # --- passages ---
