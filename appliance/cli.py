@@ -15,6 +15,7 @@ import typer
 from appliance import (
     background,
     cli_evaluate,
+    cli_filter,
     cli_ingest,
     cli_model,
     cli_ops,
@@ -23,6 +24,7 @@ from appliance import (
     show,
     show_ingest,
 )
+from appliance.cli_filter import Wanted, search_filter
 from appliance.client import Client, RequestFailedError
 from appliance.config import walk
 from appliance.context import AsJson, CommandContext, config_of
@@ -128,6 +130,11 @@ def ask(
     context: typer.Context,
     question: str,
     conversation: Annotated[str | None, typer.Option(help="Go on with an earlier conversation.")] = None,
+    collection: cli_filter.Collections = None,
+    document: cli_filter.Documents = None,
+    kind: cli_filter.Types = None,
+    since: cli_filter.Since = None,
+    until: cli_filter.Until = None,
     as_json: AsJson = False,
 ) -> None:
     """Ask a question: the passages first, then the answer as it is made, then its sources.
@@ -135,10 +142,14 @@ def ask(
     Exit code 4: the documents do not say.
     """
 
+    wanted = Wanted(collection, document, kind, since, until)
+
     async def go() -> bool:
         async with Client(config_of(context).socket) as client:
+            only = await search_filter(wanted, client)
+            show.confined(str(wanted), as_json)
             answer = show.Answer(as_json)
-            async for event in client.ask(question, conversation=conversation):
+            async for event in client.ask(question, conversation=conversation, only=only):
                 answer.take(event)
             return answer.finish()
 
@@ -150,14 +161,25 @@ def ask(
 def search(
     context: typer.Context,
     query: str,
-    n: Annotated[int, typer.Option("-n", min=1, max=100, help="How many passages.")] = 5,
+    n: Annotated[
+        int, typer.Option("-n", min=1, max=100, help="How many passages, before neighbours are joined.")
+    ] = 5,
+    collection: cli_filter.Collections = None,
+    document: cli_filter.Documents = None,
+    kind: cli_filter.Types = None,
+    since: cli_filter.Since = None,
+    until: cli_filter.Until = None,
     as_json: AsJson = False,
 ) -> None:
     """Find passages, without an answer."""
 
+    wanted = Wanted(collection, document, kind, since, until)
+
     async def go() -> None:
         async with Client(config_of(context).socket) as client:
-            show.passages(await client.search(query, n), as_json)
+            only = await search_filter(wanted, client)
+            show.confined(str(wanted), as_json)
+            show.passages(await client.search(query, n, only=only), as_json)
 
     _run(go())
 

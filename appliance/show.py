@@ -116,6 +116,12 @@ def passages(reply: SearchReply, as_json: bool) -> None:
     return None
 
 
+def confined(wanted: str, as_json: bool) -> None:
+    """Print which documents are meant, where not all are."""
+    if wanted and not as_json:
+        print(f"only {clean(wanted)}\n")
+
+
 def status(reply: StatusReply, as_json: bool) -> None:
     """Print the appliance at a glance."""
     if as_json:
@@ -165,7 +171,9 @@ def _print_passages(found: Sequence[Passage]) -> None:
 
 def _place(passage: Passage) -> str:
     place = f"{passage.path}, {passage.locator}" if passage.locator else passage.path
-    return clean(f"{place} (the same text: {', '.join(passage.also)})" if passage.also else place)
+    for name, paths in (("the same text", passage.also), ("older versions", passage.older)):
+        place += f" ({name}: {', '.join(paths)})" if paths else ""
+    return clean(place)
 
 
 def print_json(data: Wire | dict[str, Any]) -> None:
