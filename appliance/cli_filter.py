@@ -99,10 +99,12 @@ def days(date: str) -> tuple[datetime, datetime]:
     """
     parts = re.fullmatch(r"(\d{4})(?:-(\d\d?)(?:-(\d\d?))?)?", date)
     try:
-        year, month, day = (int(part) if part else 0 for part in parts.groups()) if parts else (0, 0, 0)
-        begin = datetime(year, month or 1, day or 1)
+        year, month, day = parts.groups() if parts else ("0", None, None)
+        begin = datetime(int(year), int(month or 1), int(day or 1))
         if day:
             return begin, begin + timedelta(days=1)
-        return begin, datetime(year + (month in (0, 12)), month % 12 + 1 if month else 1, 1)
+        if month and begin.month < 12:
+            return begin, begin.replace(month=begin.month + 1)
+        return begin, datetime(begin.year + 1, 1, 1)
     except (ValueError, OverflowError) as error:
         raise typer.BadParameter(f"{date!r} is no date: {_DATE}", param_hint="--since/--until") from error
