@@ -35,7 +35,7 @@ def _filter(only: SearchFilter) -> Filter:
     return Filter(
         tuple(only.collections),
         tuple(only.documents),
-        tuple(only.formats),
+        tuple(map(str.lower, only.formats)),
         only.modified_from,
         only.modified_until,
     )
