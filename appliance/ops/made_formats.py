@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import zipfile
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 LINE_WORDS = 11  # fit on a line of a PDF's page
 _WORD = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
@@ -67,6 +68,38 @@ def pdf(pages: Sequence[Page]) -> bytes:
     return _numbered(objects)
 
 
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """A line of text on a page of 595 by 842 points, from the lower left."""
+
+    x: float
+    y: float
+    text: str
+    size: float = 10
+
+
+def pdf_drawn(pages: Sequence[Sequence[Drawn]], title: str) -> bytes:
+    """Return a PDF with each text where it is drawn: tables, headings in larger type."""
+    kids = " ".join(f"{5 + 2 * n} 0 R" for n in range(len(pages)))
+    objects = [
+        "<< /Type /Catalog /Pages 2 0 R >>", f"<< /Type /Pages /Kids [{kids}] /Count {len(pages)} >>",
+        "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>",
+        f"<< /Title ({_escaped(title)}) >>",
+    ]  # fmt: skip
+    for n, page in enumerate(pages):
+        drawn = "\n".join(
+            f"BT /F1 {d.size} Tf 1 0 0 1 {d.x} {d.y} Tm ({_escaped(d.text)}) Tj ET" for d in page
+        )
+        resources = "/MediaBox [0 0 595 842] /Resources << /Font << /F1 3 0 R >> >>"
+        objects.append(f"<< /Type /Page /Parent 2 0 R {resources} /Contents {6 + 2 * n} 0 R >>")
+        objects.append(f"<< /Length {len(drawn)} >>\nstream\n{drawn}\nendstream")
+    return _numbered(objects, "/Info 4 0 R")
+
+
+def _escaped(text: str) -> str:
+    return text.replace("\\", "\\\\").replace("(", "\\(").replace(")", "\\)")
+
+
 def _paragraph(text: str, place: int) -> str:
     level = '<w:pPr><w:outlineLvl w:val="0"/></w:pPr>' if place == 0 else ""
     return f"<w:p>{level}<w:r><w:t>{text}</w:t></w:r></w:p>"
@@ -80,12 +113,12 @@ def _zipped(parts: dict[str, str]) -> bytes:
     return data.getvalue()
 
 
-def _numbered(objects: Sequence[str]) -> bytes:
+def _numbered(objects: Sequence[str], more: str = "") -> bytes:
     data, offsets = "%PDF-1.4\n", []
     for number, each in enumerate(objects, 1):
         offsets.append(len(data))
         data += f"{number} 0 obj\n{each}\nendobj\n"
     table = "".join(f"{offset:010} 00000 n \n" for offset in offsets)
     size = len(objects) + 1
-    end = f"trailer << /Size {size} /Root 1 0 R >>\nstartxref\n{len(data)}\n%%EOF\n"
+    end = f"trailer << /Size {size} /Root 1 0 R {more} >>\nstartxref\n{len(data)}\n%%EOF\n"
     return f"{data}xref\n0 {size}\n0000000000 65535 f \n{table}{end}".encode()
