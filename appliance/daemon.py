@@ -49,6 +49,7 @@ from ingest.pipeline import Ingest
 from ingest.vectors import RecordVectors
 from models.embedder import Embedder, open_embedder
 from models.registry import Registry
+from models.reranker import open_reranker
 
 log = logging.getLogger(__name__)
 
@@ -106,7 +107,8 @@ async def build(config: Config) -> AsyncIterator[Parts]:
         engine = await stack.enter_async_context(_engine(config, registry))
         words = Words()
         record_vectors = RecordVectors(library, embedder.fingerprint)
-        retriever = Retriever(library, dense, record_vectors, embedder, config.documents, words)
+        reranker = open_reranker(registry, settings.embed.reranker, settings.embed.rerank_ms / 1000)
+        retriever = Retriever(library, dense, record_vectors, embedder, config.documents, words, reranker)
         limits = AnswerLimits(
             settings.answer.n_passages, settings.answer.max_tokens, settings.answer.refuse_below
         )

@@ -132,7 +132,7 @@ class EngineSettings(_Section):
 
 
 class EmbedSettings(_Section):
-    """The embedding model."""
+    """The embedding model, and the reranker."""
 
     backend: Literal["onnx", "sentence-transformers"] = Field(
         default="onnx",
@@ -144,6 +144,15 @@ class EmbedSettings(_Section):
         "second index.",
     )
     batch: int = Field(default=8, ge=1, le=256, description="Chunks embedded at once.")
+    reranker: str = Field(
+        default="auto",
+        description="Model that orders the best candidates anew; auto: the installed one, if any; none: the order of "
+        "the search stands.",
+    )
+    rerank_ms: int = Field(
+        default=500, ge=10, le=60_000,
+        description="Milliseconds for it a question; what does not fit, best first, keeps its place behind the rest.",
+    )  # fmt: skip
 
 
 class IngestSettings(_Section):

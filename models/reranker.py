@@ -5,14 +5,18 @@ The compiled model: tokens of a pair in, one number out. Its folder: see `onnx_s
 
 from __future__ import annotations
 
+import logging
 import math
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from models.card import RerankerCard, read_card
-from models.errors import ModelRunError
+from models.errors import CompileError, ModelFileError, ModelRunError
 from models.onnx_session import OnnxSession
+from models.registry import Registry
+
+log = logging.getLogger(__name__)
 
 
 class OnnxReranker:
@@ -60,3 +64,24 @@ class OnnxReranker:
         if not math.isfinite(score):
             raise ModelRunError(f"{self.name}: its score is {score}")
         return score
+
+
+def open_reranker(registry: Registry, name: str, budget_s: float) -> OnnxReranker | None:
+    """Open the reranker that a setting names; one that cannot be opened is logged, and done without.
+
+    Args:
+        name: of an installed model; `auto`: the one in use, if any; `none`: no reranker.
+        budget_s: see `OnnxReranker`.
+    Raises:
+        UnknownModelError: a model is named that is not installed.
+    """
+    chosen = None if name == "none" else registry.chosen("rerank", name)
+    if chosen is None:
+        return None
+    try:
+        reranker = OnnxReranker(chosen.path, budget_s)
+    except (CompileError, ModelFileError) as error:
+        log.warning("going without the reranker %s: %s", chosen.name, error)
+        return None
+    log.info("reranking with %s, %.0f ms a question", chosen.name, budget_s * 1000)
+    return reranker

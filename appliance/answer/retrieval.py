@@ -17,6 +17,7 @@ from appliance.answer.fusion import Ranking, fuse
 from appliance.answer.passages import distinct, to_passages
 from appliance.answer.query import fts_query, rarity
 from appliance.answer.readable import still_readable
+from appliance.answer.rerank import N_CANDIDATES, Reranker, rerank
 from appliance.answer.words import Words, surface_words
 from appliance.api.schema import Passage
 from ingest.access import Viewer
@@ -84,6 +85,7 @@ class Retriever:
         embedder: QueryEmbedder,
         folder: Path,
         words: Words,
+        reranker: Reranker | None = None,
     ) -> None:
         self._library = library
         self._dense = dense
@@ -91,6 +93,7 @@ class Retriever:
         self._embedder = embedder
         self._folder = folder
         self._words = words
+        self._reranker = reranker
 
     def search(
         self, query: str, viewer: Viewer, n: int, only: Filter = EVERYTHING, context: str = ""
@@ -118,7 +121,10 @@ class Retriever:
         )
         chunks |= self._visible(lexical, viewer)
         fused = fuse(dense, [(i, score) for i, score in lexical if i in chunks])
-        best = distinct([(chunks[i], score) for i, score in fused], max(n, _N_EVIDENCE), words)
+        n_best = max(n, _N_EVIDENCE, N_CANDIDATES if self._reranker else 0)
+        best = distinct([(chunks[i], score) for i, score in fused], n_best, words)
+        if self._reranker is not None:
+            best = rerank(sought, best, self._reranker)
         weights = rarity(query if surface_words(query) else sought, self._library, words)
         confidence = evidence(dense, [each.chunk for each in best[:_N_EVIDENCE]], weights, words)
         ids = [each.chunk.id for each in best[:n]]

@@ -19,6 +19,8 @@ from ingest.library import Library
 from ingest.parser import Parser
 from ingest.pipeline import Ingest
 from ingest.vectors import RecordVectors
+from models.registry import Registry
+from models.reranker import open_reranker
 
 POLL_S = 0.5
 SAY_EVERY_S = 5.0
@@ -44,7 +46,7 @@ def private_library(config: Config, folder: Path, say: Callable[[str], None]) ->
     """
     with ExitStack() as stack:
         home = Path(stack.enter_context(TemporaryDirectory(prefix="appliance-evaluate-")))
-        private = replace(config, home=home)
+        private, settings = replace(config, home=home), config.settings.embed
         model = embedder(config)
         opened = stack.enter_context(shelf(private, model.fingerprint, model.n_dims))
         ingest = Ingest(
@@ -55,7 +57,8 @@ def private_library(config: Config, folder: Path, say: Callable[[str], None]) ->
         stack.callback(ingest.stop)
         _until_read(ingest, opened.library, folder, say)
         vectors = RecordVectors(opened.library, model.fingerprint)
-        retriever = Retriever(opened.library, opened.dense, vectors, model, folder, Words())
+        second = open_reranker(Registry(config.models), settings.reranker, settings.rerank_ms / 1000)
+        retriever = Retriever(opened.library, opened.dense, vectors, model, folder, Words(), second)
         yield PrivateLibrary(opened.library, retriever, folder)
 
 
