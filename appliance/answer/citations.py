@@ -13,12 +13,12 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from appliance.answer.claims import Claim, read
+from appliance.answer.claims import Claim
 from appliance.answer.guard import says_nothing
 from appliance.answer.language import detect
 from appliance.answer.likeness import Likeness, SentenceEmbedder
-from appliance.answer.names import KnownNames
-from appliance.answer.support import ABOUT, SUPPORTS, Asked, Backing, Finding
+from appliance.answer.names import KnownNames, joined
+from appliance.answer.support import MAYBE, SUPPORTS, SURELY, Asked, Backing, Finding
 from appliance.answer.words import Words, sentence_spans
 from appliance.api.schema import Citation, Passage, Source
 
@@ -26,10 +26,15 @@ _HINT = 0.15  # what the model's own [n] adds to that passage
 _RANK = 0.03  # what each place further down in retrieval takes away
 _MAX_NUMBERS = 2  # citations shown for one sentence
 _AS_WELL = 0.9  # a second passage is cited when it supports at least so nearly as well as the first
-_CLEARER = 0.15  # by how much more a passage must be about a sentence to contradict what another one supports
-# Cosines from which a passage with few of a sentence's words supports it all the same.
-_ALIKE = 0.75
-_MIN_SHARE = 0.3  # and this share of its words must be there
+_CLEARER = (
+    0.15  # by how much more a passage must be about the same thing to contradict what another one supports
+)
+# Cosine of a sentence to the passage's nearest one where words are in doubt: from the first on it supports with fewer
+# words than `SUPPORTS`, below the second not even with more. With all-MiniLM-L6-v2 on 75 XQuAD questions, 2026-11-30:
+# true sentences 0.42 to 0.92 (median 0.74), sentences of other topics below 0.21, with one word changed up to 0.86.
+_ALIKE = 0.65
+_UNLIKE = 0.3
+_STANDS_ALONE = 4  # content words; a shorter answer is compared together with the question
 _N_LIKELY = 6  # sentences of a passage that are embedded
 _MIN_QUOTED = 4  # words that make a quotation: "Von Miller." stands word for word in many texts
 
@@ -128,15 +133,17 @@ class Attributor:
         """Return what is to be said of a sentence; None where it claims nothing."""
         if says_nothing(sentence):
             return None  # a refusal has nothing to support it, and needs nothing
-        claim = read(sentence, self._words, nouns_have_capitals=self._capitals)
+        claim = Claim(sentence, self._words, nouns_have_capitals=self._capitals)
         compared = sorted(
             (self._compare(backing, claim) for backing in self._backings), key=lambda c: -c.score
         )
         supporting = [c for c in compared if c.supports]
         against = max(
-            (c for c in compared if c.finding.conflicts), key=lambda c: c.finding.about, default=None
+            (c for c in compared if c.finding.conflicts), key=lambda c: c.finding.sameness, default=None
         )
-        if against and (not supporting or against.finding.about > supporting[0].finding.about + _CLEARER):
+        if against and (
+            not supporting or against.finding.sameness > supporting[0].finding.sameness + _CLEARER
+        ):
             return Citation(
                 start=start, end=end, state="contradicted", numbers=[], quote=against.finding.quote,
                 sources=[source(against.passage, against.finding.quote)], conflicts=list(against.finding.conflicts),
@@ -154,27 +161,31 @@ class Attributor:
     def _compare(self, backing: Backing, claim: Claim) -> _Compared:
         finding = backing.compare(claim, self._ask())
         number = backing.passage.number
-        score = finding.share + finding.nearness + 0.5 * finding.about - _RANK * (number - 1)
+        score = finding.share + finding.nearness + 0.5 * finding.overlap - _RANK * (number - 1)
         score += _HINT if number in self._hints else 0.0
         supports = not finding.missing and not finding.conflicts and self._is_enough(backing, claim, finding)
         return _Compared(backing.passage, finding, score, supports)
 
     def _is_enough(self, backing: Backing, claim: Claim, finding: Finding) -> bool:
-        if finding.share >= SUPPORTS:
-            return True
-        if self._likeness is None or finding.share < _MIN_SHARE:
-            return False
+        """Whether enough of a sentence stands in a passage; vectors decide where words are in doubt."""
+        if self._likeness is None or not MAYBE <= finding.share < SURELY:
+            return finding.share >= SUPPORTS
+        said = claim.text if len(claim.stems) >= _STANDS_ALONE else f"{self._question} {claim.text}"
         likely = sorted(backing.sentences, key=lambda s: -len(s.stems & claim.stems))[:_N_LIKELY]
-        return self._likeness.best(claim.text, [s.text for s in likely]) >= _ALIKE
+        cosine = self._likeness.best(said, [s.text for s in likely])
+        return cosine >= (_UNLIKE if finding.share >= SUPPORTS else _ALIKE)
 
     def _ask(self) -> Asked:
         """The question, weighed against the passages; made with the first sentence."""
         if self._asked is None:
-            claim = read(self._question, self._words, nouns_have_capitals=self._capitals)
+            claim = Claim(self._question, self._words, nouns_have_capitals=self._capitals)
             sentences = [sentence.stems for backing in self._backings for sentence in backing.sentences]
             frequency = Counter(stem for known in sentences for stem in known)
             weights = {stem: math.log(1 + len(sentences) / (1 + frequency[stem])) for stem in claim.stems}
-            known = [n.text for n in claim.names if any(n in backing.names for backing in self._backings)]
+            texts = [" ".join(backing.passage.text.split()).casefold() for backing in self._backings]
+            known = [
+                name for name in joined(claim.names, claim.text) if any(name.casefold() in t for t in texts)
+            ]
             self._asked = Asked(claim, KnownNames(self._question), KnownNames(" ".join(known)), weights)
         return self._asked
 
@@ -197,7 +208,7 @@ def _says_as_well(one: _Compared, best: _Compared) -> bool:
         return True
     return (
         one.finding.share >= best.finding.share
-        and one.finding.about >= max(ABOUT, best.finding.about)
+        and one.finding.overlap >= best.finding.overlap
         and one.finding.nearness >= _AS_WELL * best.finding.nearness
     )
 

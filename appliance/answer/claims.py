@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Set
-from dataclasses import dataclass
+from functools import cached_property
 
 from appliance.answer.figures import Figure, figures
 from appliance.answer.names import Name, names
@@ -18,40 +18,46 @@ _PREAMBLE = re.compile(
     r"(?:\sprovided)?(?:\s\d+)?,?\s",
     re.IGNORECASE,
 )
+_FIGURE = re.compile(r"\d[\d.,:/–-]*[^\W\d_]{0,3}")  # as `Words` keeps them whole: "1,200", "20mg", "1990s"
 _LIST_MARK = re.compile(r"^\s*(?:[-*•–]|\d{1,2}[.)])\s+(?=\S)")
 
 
-@dataclass(frozen=True, slots=True)
 class Claim:
-    """What a sentence says.
+    """What a sentence says; each part is read when first asked for.
 
     Attributes:
-        text: without a list mark and without words on where it comes from.
-        stems: content words; those with digits are left to `figures` and `names`.
+        text: the sentence without a list mark and without words on where it comes from.
     """
 
-    text: str
-    stems: frozenset[str]
-    figures: tuple[Figure, ...]
-    names: tuple[Name, ...]
-    polarity: Polarity
+    def __init__(self, sentence: str, words: Words, *, nouns_have_capitals: bool = False) -> None:
+        self.text = _PREAMBLE.sub("", _LIST_MARK.sub("", sentence)).strip()
+        self._words = words
+        self._capitals = nouns_have_capitals
 
+    @cached_property
+    def stems(self) -> frozenset[str]:
+        """Its content words; figures are left to `figures`."""
+        return stems(self.text, self._words)
 
-def read(sentence: str, words: Words, *, nouns_have_capitals: bool = False) -> Claim:
-    """Take a sentence apart."""
-    text = _PREAMBLE.sub("", _LIST_MARK.sub("", sentence)).strip()
-    return Claim(
-        text,
-        stems(text, words),
-        tuple(figures(text)),
-        tuple(names(text, words, nouns_have_capitals=nouns_have_capitals)),
-        polarity(text, words),
-    )
+    @cached_property
+    def figures(self) -> list[Figure]:
+        """Its numbers and dates, in order."""
+        return figures(self.text)
+
+    @cached_property
+    def names(self) -> list[Name]:
+        """Its names and codes, in order."""
+        return names(self.text, self._words, self.figures, nouns_have_capitals=self._capitals)
+
+    @cached_property
+    def polarity(self) -> Polarity:
+        """What it denies."""
+        return polarity(self.text, self._words)
 
 
 def stems(text: str, words: Words) -> frozenset[str]:
-    """Return the content words of a text that are not figures or codes."""
-    return frozenset(stem for stem in words.content(text) if not any(c.isdigit() for c in stem))
+    """Return the content words of a text that are not figures or lone letters."""
+    return frozenset(s for s in words.content(text) if len(s) > 1 and not _FIGURE.fullmatch(s))
 
 
 def share(wanted: Set[str], known: Set[str]) -> float:

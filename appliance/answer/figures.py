@@ -76,8 +76,10 @@ class Figure:
         return any(self.values & other.parts for other in known)
 
     def is_like(self, other: Figure) -> bool:
-        """Tell whether the other could stand in its place: a date for a date, an amount for an amount of the unit."""
-        return _same_unit(self.unit, other.unit) and (self.unit == _DATE) == (other.unit == _DATE)
+        """Tell whether the other could stand in its place: a date for a date, the same unit, or the same number."""
+        if (self.unit == _DATE) != (other.unit == _DATE):
+            return False
+        return _same_unit(self.unit, other.unit) or bool(self.values & other.values)
 
     def _same_month(self, other: Figure) -> bool:
         return any(

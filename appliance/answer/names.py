@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from appliance.answer.figures import figures
+from appliance.answer.figures import Figure
 from appliance.answer.words import Words
 
 _TOKEN = re.compile(r"[^\W_](?:[\w]|[-/.&'’](?=[^\W_]))*")
@@ -35,16 +36,19 @@ class Name:
     end: int
 
 
-def names(text: str, words: Words, *, nouns_have_capitals: bool = False) -> list[Name]:
+def names(
+    text: str, words: Words, figures: Sequence[Figure] = (), *, nouns_have_capitals: bool = False
+) -> list[Name]:
     """Return the words of `text` that are names, in order.
 
     The first word counts when it is a code, or another name or a verb follows.
 
     Args:
+        figures: of the text; no part of one ("May 2026", "5 kW") is a name.
         nouns_have_capitals: the text is German: only codes and abbreviations count.
     """
     tokens = list(_TOKEN.finditer(text))
-    taken = [(figure.start, figure.end) for figure in figures(text)]
+    taken = [(figure.start, figure.end) for figure in figures]
     found = []
     for i, token in enumerate(tokens):
         word = _POSSESSIVE.sub("", token.group())
@@ -91,7 +95,9 @@ class KnownNames:
 
 def _forms(word: str) -> list[str]:
     """The word as it is compared, then its parts ("Anglo-Saxon")."""
-    plain = "".join(c for c in unicodedata.normalize("NFD", word.casefold()) if not unicodedata.combining(c))
+    plain = word.casefold()
+    if not plain.isascii():
+        plain = "".join(c for c in unicodedata.normalize("NFD", plain) if not unicodedata.combining(c))
     parts = [part for part in _PART.split(plain) if part]
     return [plain, *parts] if len(parts) > 1 else [plain]
 

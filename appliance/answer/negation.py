@@ -26,6 +26,12 @@ _BOUNDS = frozenset(
 )
 _BREAKS = frozenset(", ; : . ! ? ( ) – — but and or because although while whereas which who that if unless when until "
                     "aber sondern und oder weil obwohl während wenn".split())  # fmt: skip
+# Words by which a text may say no without a negator; where one stands, a denial is not held against it.
+_SOFT = re.compile(
+    r"\b(?:fail|refus|lack|prevent|except|rather|instead|only|too|differ|unable|avoid|rarel|hardly|stop|reject|deny|denie"
+    r"|exempt|absen|free|until|unless|less|loss|lost|un(?!der|til|ited|ion|i[tv])|in(?:valid|sufficien|correct|activ|complet))",
+    re.IGNORECASE,
+)
 _REACH = 3  # content words after a negator that it may deny
 
 
@@ -38,12 +44,14 @@ class Polarity:
         denied: all stems within reach of a negator.
         stems: of the sentence.
         texts: how each denial reads ("not be opened"), parallel to `heads`.
+        plain: it says yes throughout.
     """
 
     heads: tuple[str, ...]
     denied: frozenset[str]
     stems: frozenset[str]
     texts: tuple[str, ...]
+    plain: bool
 
 
 def polarity(sentence: str, words: Words) -> Polarity:
@@ -59,12 +67,21 @@ def polarity(sentence: str, words: Words) -> Polarity:
             heads.append(reached[0])
             texts.append(sentence[match.start() : max(match.end(), last.end())])
             denied.update(reached)
-    return Polarity(tuple(heads), frozenset(denied), frozenset(words.content(sentence)), tuple(texts))
+    stems = frozenset(words.content(sentence))
+    plain = not heads and not _SOFT.search(sentence)
+    return Polarity(tuple(heads), frozenset(denied), stems, tuple(texts), plain)
 
 
 def opposed(said: Polarity, known: Polarity) -> list[str]:
-    """Return what one of two sentences denies and the other affirms, as it reads; empty when they agree."""
-    ours = [text for head, text in zip(said.heads, said.texts, strict=True) if _affirms(known, head)]
+    """Return what one of two sentences on the same thing denies and the other affirms; empty when they agree.
+
+    A denial in `said` also counts where `known` says yes throughout, in other words ("not attached", "is fixed to").
+    """
+    ours = [
+        text
+        for head, text in zip(said.heads, said.texts, strict=True)
+        if known.plain or _affirms(known, head)
+    ]
     theirs = [text for head, text in zip(known.heads, known.texts, strict=True) if _affirms(said, head)]
     return list(dict.fromkeys([*ours, *theirs]))
 

@@ -6,11 +6,11 @@ not understanding: who did what to whom is not seen where the words are the same
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from appliance.answer.claims import Claim, read, share
+from appliance.answer.claims import Claim, share
 from appliance.answer.figures import Figure
 from appliance.answer.names import KnownNames, Name, joined
 from appliance.answer.negation import opposed
@@ -18,9 +18,11 @@ from appliance.answer.words import Words, sentence_spans
 from appliance.api.schema import Passage
 
 # A passage supports a sentence when this share of what the sentence adds to the question stands in it.
+# Between the other two, words alone leave it in doubt.
 SUPPORTS = 0.6
+MAYBE, SURELY = 0.5, 0.8
 # A passage sentence is about the same thing as a sentence of the answer when it has this share of its words.
-ABOUT = 0.6
+_ABOUT = 0.6
 _MIN_ABOUT = 2  # and at least so many of them
 _NEARBY = 1  # sentences before and after the best one in which a figure may stand as well
 
@@ -32,7 +34,7 @@ class Finding:
     Attributes:
         share: of the sentence's own words and figures that stand in the passage, 0 to 1.
         nearness: of the question's words, by rarity, that stand in the best sentence, 0 to 1.
-        about: share of the sentence's words that stand in the best sentence, 0 to 1.
+        overlap: share of all its words that stand in the best sentence, 0 to 1.
         missing: figures and names that the passage does not have where they would have to stand.
         conflicts: those of them in whose place it has others, and what one denies and the other affirms.
         quote: the passage's best sentence, as written.
@@ -40,15 +42,34 @@ class Finding:
 
     share: float
     nearness: float
-    about: float
+    overlap: float
     missing: tuple[str, ...]
     conflicts: tuple[str, ...]
     quote: str
 
+    @property
+    def sameness(self) -> float:
+        """How much the best sentence speaks of what the question and the sentence speak of, 0 to 2."""
+        return self.overlap + self.nearness
+
+
+@dataclass(frozen=True, slots=True)
+class Added:
+    """What a sentence of the answer adds to the question, and has to have from a passage."""
+
+    stems: frozenset[str]
+    figures: list[Figure]
+    names: list[Name]
+
+    @property
+    def n_items(self) -> int:
+        """Words and figures, counted."""
+        return len(self.stems) + len(self.figures)
+
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """The question, as claims are compared with it.
+    """The question, as sentences of the answer are compared with it.
 
     Attributes:
         known: those of its names that some passage knows: a sentence that repeats one must have it from there too.
@@ -59,6 +80,18 @@ class Asked:
     names: KnownNames
     known: KnownNames
     weights: Mapping[str, float]
+
+    def added_by(self, claim: Claim) -> Added:
+        """Return what a sentence adds; all of it where it only repeats the question."""
+        names = [n for n in claim.names if n not in self.names or n in self.known]
+        figures = [f for f in claim.figures if not f.is_in(self.claim.figures)]
+        stems = claim.stems - self.claim.stems
+        return Added(stems, figures, names) if stems or figures else Added(claim.stems, claim.figures, names)
+
+    def nearness(self, sentence: Claim) -> float:
+        """Return the share of the question's words, by weight, that stand in a sentence, 0 to 1."""
+        total = sum(self.weights.values())
+        return sum(w for stem, w in self.weights.items() if stem in sentence.stems) / total if total else 0.0
 
 
 class Backing:
@@ -91,65 +124,59 @@ class Backing:
         return KnownNames(f"{self.passage.text}\n{self._place.text}")
 
     def _read(self, text: str) -> Claim:
-        return read(text, self._words, nouns_have_capitals=self._capitals)
+        return Claim(text, self._words, nouns_have_capitals=self._capitals)
 
     def compare(self, claim: Claim, asked: Asked) -> Finding:
         """Compare a sentence of the answer with this passage."""
-        figures = [f for f in claim.figures if not f.is_in(asked.claim.figures)]
-        names = [n for n in claim.names if n not in asked.names or n in asked.known]
-        own = claim.stems - asked.claim.stems
-        if not own and not figures:
-            own, figures = claim.stems, list(claim.figures)
-        scored = [self._score(s, own, figures, asked) for s in self.sentences]
-        if not scored:
+        if not self.sentences:
             return Finding(0.0, 0.0, 0.0, (), (), "")
-        best = max(range(len(scored)), key=lambda i: (scored[i], -i))
-        about = self._about(claim, asked, best)
-        lost_figures = [f for f in figures if not f.is_in(self._figures_near(best))]
-        lost_names = [n for n in names if n not in self.names]
-        conflicts = self._conflicts(claim, asked, best, lost_figures, lost_names) if about >= ABOUT else []
-        n_items = len(own) + len(figures)
-        n_found = len(own & self._stems) + len(figures) - len(lost_figures)
+        added = asked.added_by(claim)
+        scores = [_share_in(s, added) + asked.nearness(s) for s in self.sentences]
+        at = scores.index(max(scores))
+        best = self.sentences[at]
+        near = self._figures_near(at)
+        lost = Added(
+            added.stems - self._stems,
+            [figure for figure in added.figures if not figure.is_in(near)],
+            [name for name in added.names if name not in self.names],
+        )
         return Finding(
-            n_found / n_items if n_items else 0.0,
-            _weighed(asked, self.sentences[best]),
-            about,
-            (*(f.text for f in lost_figures), *joined(lost_names, claim.text)),
-            tuple(conflicts),
-            self.sentences[best].text,
+            1.0 - lost.n_items / added.n_items if added.n_items else 0.0,
+            asked.nearness(best),
+            share(claim.stems, best.stems | self._place.stems),
+            (*(figure.text for figure in lost.figures), *joined(lost.names, claim.text)),
+            tuple(self._conflicts(claim, asked, best, lost)),
+            best.text,
         )
 
-    def _score(self, sentence: Claim, own: frozenset[str], figures: Sequence[Figure], asked: Asked) -> float:
-        n_items = len(own) + len(figures)
-        n_found = len(own & sentence.stems) + sum(f.is_in(sentence.figures) for f in figures)
-        return (n_found / n_items if n_items else 0.0) + _weighed(asked, sentence)
-
-    def _about(self, claim: Claim, asked: Asked, best: int) -> float:
-        """How much of what the sentence is about stands in the best sentence; a short answer leans on the question."""
-        unnamed = claim.stems - {stem for name in claim.names for stem in self._words.content(name.text)}
-        subject = unnamed if len(unnamed) > _MIN_ABOUT else unnamed | asked.claim.stems
-        known = self.sentences[best].stems | self._place.stems
-        return share(subject, known) if len(subject & known) >= _MIN_ABOUT else 0.0
-
-    def _figures_near(self, best: int) -> list[Figure]:
-        near = self.sentences[max(0, best - _NEARBY) : best + _NEARBY + 1]
+    def _figures_near(self, at: int) -> list[Figure]:
+        near = self.sentences[max(0, at - _NEARBY) : at + _NEARBY + 1]
         return [figure for sentence in [*near, self._place] for figure in sentence.figures]
 
-    def _conflicts(
-        self, claim: Claim, asked: Asked, best: int, figures: Sequence[Figure], names: Sequence[Name]
-    ) -> list[str]:
-        sentence = self.sentences[best]
-        others = [
-            f for f in sentence.figures if not f.is_in(claim.figures) and not f.is_in(asked.claim.figures)
-        ]
+    def _conflicts(self, claim: Claim, asked: Asked, best: Claim, lost: Added) -> list[str]:
+        """What stands in the sentence where the best sentence, which is about the same thing, has something else."""
+        if not self._is_about(claim, asked, best, lost):
+            return []
+        figures = [f for f in best.figures if not f.is_in(claim.figures) and not f.is_in(asked.claim.figures)]
         said = KnownNames(claim.text)
-        other_names = [n for n in sentence.names if n not in said and n not in asked.names]
-        found = [f.text for f in figures if any(f.is_like(other) for other in others)]
-        found += joined(list(names), claim.text) if other_names else []
-        return found + opposed(claim.polarity, sentence.polarity)
+        has_other_names = any(name not in said and name not in asked.names for name in best.names)
+        return [
+            *(figure.text for figure in lost.figures if any(figure.is_like(other) for other in figures)),
+            *(joined(lost.names, claim.text) if has_other_names else ()),
+            *opposed(claim.polarity, best.polarity),
+        ]
+
+    def _is_about(self, claim: Claim, asked: Asked, best: Claim, lost: Added) -> bool:
+        """Whether both sentences are about one thing, lost names aside; a short answer leans on the question."""
+        subject = claim.stems - {stem for name in lost.names for stem in self._words.content(name.text)}
+        if len(subject) <= _MIN_ABOUT:
+            subject |= asked.claim.stems
+        known = best.stems | self._place.stems
+        return len(subject & known) >= _MIN_ABOUT and share(subject, known) >= _ABOUT
 
 
-def _weighed(asked: Asked, sentence: Claim) -> float:
-    total = sum(asked.weights.values())
-    found = sum(weight for stem, weight in asked.weights.items() if stem in sentence.stems)
-    return found / total if total else 0.0
+def _share_in(sentence: Claim, added: Added) -> float:
+    n_found = len(added.stems & sentence.stems) + sum(
+        figure.is_in(sentence.figures) for figure in added.figures
+    )
+    return n_found / added.n_items if added.n_items else 0.0

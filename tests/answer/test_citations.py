@@ -92,6 +92,158 @@ def test_the_quote_is_the_sentence_of_the_passage_that_says_it() -> None:
     assert found.citations[0].quote == "The autoclave runs at 134 °C for 4 minutes."
 
 
+@pytest.mark.parametrize(
+    ("answer", "state", "numbers", "conflicts"),
+    [
+        ("The autoclave runs at 134 °C for four minutes.", "supported", [1], []),
+        ("The autoclave runs at 121 °C.", "contradicted", [], ["121 °C"]),
+        ("The autoclave runs at 134 °C for 4 hours.", "contradicted", [], ["4 hours"]),
+        ("The door may be opened under pressure.", "contradicted", [], ["Never open"]),
+        ("The door must not be opened under pressure.", "supported", [1], []),
+        ("Filters of the ventilation are replaced by Mr. Okafor.", "supported", [2], []),
+        ("Filters of the ventilation are replaced by Mr. Tremaine.", "contradicted", [], ["Tremaine"]),
+        ("The filters cost 1200 euros.", "supported", [2], []),
+        ("The filters cost 1300 euros.", "contradicted", [], ["1300 euros"]),
+        ("Filters are replaced every ninety days.", "supported", [2], []),
+        ("The contract with Harlow and Sons ends on 2026-05-05.", "supported", [3], []),
+        ("The contract with Harlow and Sons ends on May 6, 2026.", "contradicted", [], ["May 6, 2026"]),
+        ("3 boilers of type X-250 are serviced.", "supported", [3], []),
+        ("3 boilers of type X-260 are serviced.", "contradicted", [], ["X-260"]),
+        ("The moon is made of green cheese.", "unsupported", [], []),
+        ("According to the passages, filters are replaced every 90 days.", "supported", [2], []),
+        ("Yes.", "unsupported", [], []),
+    ],
+)
+def test_a_sentence_is_checked_by_words_figures_names_and_negation(
+    answer: str, state: str, numbers: list[int], conflicts: list[str]
+) -> None:
+    [citation] = citations_of(answer)
+    assert (citation.state, citation.numbers, citation.conflicts) == (state, numbers, conflicts)
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "numbers"),
+    [
+        ("How hot does the autoclave run?", "134.", [1]),
+        ("How hot does the autoclave run?", "134 °C", [1]),
+        ("Who replaces the filters of the ventilation?", "Okafor.", [2]),
+        ("When does the contract with Harlow end?", "5 May 2026.", [3]),
+        ("Which boilers are serviced?", "X-250", [3]),
+        ("How hot does the autoclave run?", "121.", []),
+    ],
+)
+def test_a_very_short_answer_is_attributed_together_with_the_question(
+    question: str, answer: str, numbers: list[int]
+) -> None:
+    assert [citation.numbers for citation in citations_of(answer, question)] == [numbers]
+
+
+def test_of_two_passages_with_the_figure_the_one_that_speaks_of_the_question_is_cited() -> None:
+    passages = [
+        passage(1, "The hall seats 308 people. It was built by the city."),
+        passage(2, "The defense of the Panthers gave up 308 points in all."),
+    ]
+    [citation] = citations_of("308.", "How many points did the Panthers defense surrender?", passages)
+    assert citation.numbers == [2]
+
+
+def test_a_second_passage_is_cited_only_where_it_says_the_same() -> None:
+    same = [
+        passage(1, "Filters are replaced every 90 days."),
+        passage(2, "Every 90 days filters are replaced."),
+    ]
+    other = [same[0], passage(2, "Filters of cars are cleaned. Tyres are replaced after 90 days, they say.")]
+    assert citations_of("Filters are replaced every 90 days.", passages=same)[0].numbers == [1, 2]
+    assert citations_of("Filters are replaced every 90 days.", passages=other)[0].numbers == [1]
+
+
+def test_a_citation_says_where_the_sentence_comes_from() -> None:
+    [citation] = citations_of("Filters of the ventilation are replaced every 90 days.")
+    [source] = citation.sources
+    assert (source.number, source.document_id, source.path, source.locator) == (
+        2,
+        12,
+        "handbook-2.md",
+        "page 2",
+    )
+    assert source.version == "ab" * 32
+    assert (
+        source.quote
+        == citation.quote
+        == ("Filters of the ventilation are replaced every 90 days by Mr. Okafor.")
+    )
+
+
+def test_a_contradicted_sentence_names_the_passage_that_it_conflicts_with() -> None:
+    [citation] = citations_of("The filters cost 1300 euros.")
+    assert [source.number for source in citation.sources] == [2]
+    assert citation.quote == "They cost 1,200 euros."
+
+
+@pytest.mark.parametrize(
+    ("answer", "quotation"),
+    [
+        ("Never open the door under pressure.", True),
+        ("“Never open the door under pressure”", True),
+        ("The door is never opened under pressure.", False),
+        ("134 °C.", False),  # two words stand in many texts
+    ],
+)
+def test_the_documents_own_words_are_told_as_a_quotation(answer: str, quotation: bool) -> None:
+    assert citations_of(answer, "How hot does the autoclave run?")[0].quotation is quotation
+
+
+def test_the_models_mark_decides_between_passages_that_support_equally() -> None:
+    passages = [passage(n, f"Filters are replaced yearly. Note {n} says more.") for n in (1, 2, 3)]
+    [citation] = citations_of("Filters are replaced yearly [3].", passages=passages)
+    assert citation.numbers[0] == 3
+
+
+def test_a_passage_that_was_not_in_the_context_is_never_cited() -> None:
+    assert citations_of("Filters are replaced yearly [7].", passages=[])[0].numbers == []
+    [citation] = citations_of("Filters of the ventilation are replaced every 90 days [9].")
+    assert citation.numbers == [2]
+
+
+@pytest.mark.parametrize(
+    ("answer", "sentences"),
+    [
+        ("The steps are:\n1. Never open the door under pressure.\n2. Filters are replaced every 90 days.",
+         ["1. Never open the door under pressure.", "2. Filters are replaced every 90 days."]),
+        ("- Never open the door.\n- Filters are replaced.", ["- Never open the door.", "- Filters are replaced."]),
+        ("The documents do not say.", []),
+        ("Filters are replaced every 90 days. The documents do not say.", ["Filters are replaced every 90 days."]),
+        ("90.", ["90."]),
+    ],
+)  # fmt: skip
+def test_list_marks_announcements_and_refusals_claim_nothing(answer: str, sentences: list[str]) -> None:
+    found = citations_of(answer)
+    assert [answer[citation.start : citation.end] for citation in found] == sentences
+
+
+def test_the_heading_of_a_table_counts_for_its_rows() -> None:
+    table = passage(1, "Item | Price\nFilter | 12 €\nPump | 90 €", title="Price list of spare parts 2026")
+    assert citations_of("In the price list of 2026 a pump costs 90 €.", passages=[table])[0].numbers == [1]
+    assert citations_of("In the price list of 2026 a pump costs 12 €.", passages=[table])[0].numbers == [1]
+
+
+def test_vectors_are_asked_only_where_words_leave_it_in_doubt() -> None:
+    embedder = Bags()
+    attributor = Attributor("What is to be known?", PASSAGES, words=Words(), embedder=embedder)
+    list(
+        attributor.feed(
+            "Filters are replaced every 90 days. The moon is made of green cheese.", set(), final=True
+        )
+    )
+    assert embedder.embedded == []
+    doubtful = "Filters of the ventilation are swapped quarterly, all replaced."
+    attributor = Attributor("What is to be known?", PASSAGES, words=Words(), embedder=embedder)
+    [citation] = attributor.feed(doubtful, set(), final=True)
+    assert doubtful in embedder.embedded
+    assert citation.state == "supported"
+    assert len(embedder.embedded) == len(set(embedder.embedded))
+
+
 def test_a_citation_comes_before_the_text_that_follows_its_sentence() -> None:
     found = draft()
     events = [*found.feed("It runs at 134 °C. Fil"), *found.feed("ters"), *found.finish()]
