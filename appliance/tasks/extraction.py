@@ -17,7 +17,7 @@ from appliance.tasks import form
 from appliance.tasks.form import Form
 from appliance.tasks.groups import Group, Piece, pack, place_of
 from appliance.tasks.material import Material, Shelf
-from appliance.tasks.rows import Part, Table, read_rows
+from appliance.tasks.rows import EXAMPLE, EXAMPLE_ROWS, Part, Table, read_rows
 from appliance.tasks.stage import Stage
 from appliance.tasks.steps import Run, Step, Steps, Written
 from ingest.stored import printable
@@ -26,8 +26,9 @@ Event = QueuedEvent | ProgressEvent | RowEvent | ExtractionDone
 
 _SYSTEM = (
     "You take facts out of a text. Find each {row} in the text and write a JSON list of objects, one for each, with "
-    "these keys:\n{described}\nCopy every value from the text, letter by letter. Write null where the text does not "
-    "say. Write [] if there is none."
+    "these keys:\n{described}\nCopy each value from the text, letter by letter, and no more than the value itself. "
+    "Write null where the text does not say. Write [] if there is none.\n"
+    'For example, the keys town and founded, of the text "{example}", give {example_rows}.'
 )
 _MAX_PART = 400  # tokens of text: a table's rows are as long again in JSON
 _MAX_ANSWER = 512
@@ -46,7 +47,9 @@ class _Work:
 
     @property
     def system(self) -> str:
-        return _SYSTEM.format(row=self.form.row, described=self.form.described)
+        return _SYSTEM.format(
+            row=self.form.row, described=self.form.described, example=EXAMPLE, example_rows=EXAMPLE_ROWS
+        )
 
 
 class Extractor:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,9 +13,10 @@ from appliance.engine import schema as engine_schema
 from appliance.errors import BadTaskError
 
 MAX_NAME = 60  # characters of a column's name
-_MAX_VALUE = 200  # characters of a value of a plain column: a small model fills what it is given
+_MAX_VALUE = 120  # characters of a value of a plain column: a small model fills what it is given
 _MAX_ROWS = 40  # of one part
 _MAX_DESCRIPTION = 200
+_ARTICLE = re.compile(r"(?:an?|the|each)\s+", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +84,7 @@ def _form(one: dict[str, Any], row: str) -> Form:
     engine_schema.plain(text)
     properties: dict[str, Any] = one["properties"]
     described = "\n".join(f"- {name}{_description(said)}" for name, said in properties.items())
-    return Form(tuple(properties), text, described, row.strip() or "entry")
+    return Form(tuple(properties), text, described, _ARTICLE.sub("", row.strip(), count=1) or "entry")
 
 
 def _definitions(schema: dict[str, Any]) -> dict[str, Any]:

@@ -18,9 +18,16 @@ from appliance.tasks.groups import Group, place_of
 from appliance.tasks.material import source_of
 from appliance.tasks.number_check import Numbers
 
+# Without an example a 0.5B writes whole lines as one value; with it, it fills gaps from the example (2026-11-30).
+EXAMPLE = "Oldenrode (1142) and Neuhof"
+EXAMPLE_ROWS = '[{"town": "Oldenrode", "founded": "1142"}, {"town": "Neuhof", "founded": null}]'
+
 _MAX_SOURCES = 20
 _NEARBY = (
     200  # rows of the same document that may be completed by a new one: parts that touch tell the same twice
+)
+_NOTHING = frozenset(
+    {"null", "none", "nil", "n/a", "na", "unknown", "not specified", "not given", "not mentioned"}
 )
 _SAME = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"', "–": "-", "—": "-", "−": "-", "\u00ad": ""})
 
@@ -101,6 +108,7 @@ class Table:
                 yield merged
 
     def _checked(self, values: Values, part: Part) -> Row | None:
+        values = {c: None if _says_nothing(value, part) else value for c, value in values.items()}
         said = {column: part.says(value) for column, value in values.items()}
         verified = {column: bool(found) for column, found in said.items() if found is not None}
         if all(_is_empty(value) for value in values.values()):
@@ -153,6 +161,13 @@ def _n_filled(values: Values) -> int:
 
 def _is_empty(value: Any) -> bool:
     return value is None or value == "" or (isinstance(value, str) and not value.strip()) or value in ([], {})
+
+
+def _says_nothing(value: Any, part: Part) -> bool:
+    """Tell whether a small model wrote a word for null, or a value of the example."""
+    if not isinstance(value, str) or part.says(value):
+        return False
+    return value.strip().casefold() in _NOTHING or _stands_in(_normal(value), _normal(EXAMPLE))
 
 
 def _same_document(one: Row, other: Row) -> bool:

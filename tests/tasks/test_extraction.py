@@ -38,13 +38,15 @@ async def test_rows_come_with_their_place_and_whether_the_text_says_so(bench: Be
     assert (right.sources[0].path, right.sources[0].locator) == ("list.txt", "page 2")
     assert wrong.verified == {"name": True, "phone": False}
     sent = bench.engine.asked[0]
-    assert "Find each a person" in sent.messages[0].content
+    assert "Find each person in" in sent.messages[0].content
     assert json.loads(sent.sampling.schema)["items"]["required"] == ["name", "phone"]
 
 
 async def test_rows_of_which_nothing_stands_in_the_text_are_dropped_and_counted(bench: Bench) -> None:
     bench.put("list.txt", "Jana has 214.")
-    bench.answer = lambda request: rows({"name": "John Doe", "phone": "555"}, {"name": None, "phone": None})
+    bench.answer = lambda request: rows(
+        {"name": "John Doe", "phone": "555"}, {"name": "Oldenrode", "phone": "N/A"}
+    )
     done = await last_of(bench.tasks.extract(ASKED, run()))
     assert (done.rows, done.n_dropped) == ([], 1)
 
