@@ -91,9 +91,7 @@ def check_documents(wanted: Iterable[int], known: Collection[int]) -> None:
         NotInLibraryError: there is none of an id.
     """
     if unknown := sorted(set(wanted) - set(known)):
-        raise NotInLibraryError(
-            "document", str(unknown[0]), f"{len(known)} others; list them to see their ids"
-        )
+        raise NotInLibraryError("document", str(unknown[0]), "the documents that are listed, with their ids")
 
 
 def check_formats(wanted: Iterable[str], known: Collection[str]) -> None:

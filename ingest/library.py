@@ -117,7 +117,7 @@ class Library:
         if only.collections:
             folders = folders_of(only.collections, self._distinct("d.folder", viewer))
         if only.documents:
-            check_documents(only.documents, self._distinct("d.id", viewer))
+            check_documents(only.documents, self._known(only.documents, viewer))
         if only.formats:
             check_formats(only.formats, self._distinct("d.format", viewer))
         where, values = conditions(only, folders)
@@ -177,6 +177,10 @@ class Library:
                 f"{CLOSED} SELECT {columns} FROM documents d WHERE {VISIBLE} AND {where}",
                 {**viewer_parameters(viewer), **values},
             ).fetchall()
+
+    def _known(self, ids: Sequence[int], viewer: Viewer) -> set[int]:
+        where = "d.id IN (SELECT value FROM json_each(:ids))"
+        return {row["id"] for row in self._documents(viewer, where, {"ids": json.dumps(ids)}, "d.id")}
 
     def _distinct(self, column: str, viewer: Viewer) -> set[Any]:
         """What occurs in a column, among the documents that the viewer may read."""

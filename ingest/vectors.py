@@ -47,9 +47,8 @@ class RecordVectors:
         """
         best: list[tuple[int, float]] = []
         for ids, vectors in self._log.of_documents(documents):
-            page = _Matrix()
-            page.put(ids, vectors)
-            best = sorted([*best, *page.nearest(vector, n)], key=lambda pair: (-pair[1], pair[0]))[:n]
+            found = _nearest(np.array(ids), vectors, vector, n)
+            best = sorted([*best, *found], key=lambda pair: (-pair[1], pair[0]))[:n]
         return best
 
     def forget(self) -> None:
@@ -100,17 +99,7 @@ class _Matrix:
 
     def nearest(self, vector: NDArray[np.float32], n: int) -> list[tuple[int, float]]:
         count = len(self._rows)
-        norm = float(np.linalg.norm(vector))
-        if count == 0 or n <= 0 or norm == 0.0:
-            return []
-        if vector.shape != self._values.shape[1:]:
-            raise LibraryError(
-                f"the query has shape {vector.shape}, the record's vectors {self._values.shape[1:]}"
-            )
-        cosines = self._values[:count] @ (vector / norm).astype(np.float32)
-        best = np.argpartition(-cosines, n - 1)[:n] if n < count else np.arange(count)
-        best = best[np.lexsort((self._ids[best], -cosines[best]))]
-        return [(int(self._ids[row]), float(cosines[row])) for row in best]
+        return _nearest(self._ids[:count], self._values[:count], vector, n)
 
     def _reserve(self, count: int, n_dims: int) -> None:
         if count <= len(self._ids):
@@ -120,3 +109,17 @@ class _Matrix:
         used = len(self._rows)
         ids[:used], values[:used] = self._ids[:used], self._values[:used].reshape(used, n_dims)
         self._ids, self._values = ids, values
+
+
+def _nearest(
+    ids: NDArray[np.int64], values: NDArray[np.float32], vector: NDArray[np.float32], n: int
+) -> list[tuple[int, float]]:
+    norm = float(np.linalg.norm(vector))
+    if len(ids) == 0 or n <= 0 or norm == 0.0:
+        return []
+    if vector.shape != values.shape[1:]:
+        raise LibraryError(f"the query has shape {vector.shape}, the record's vectors {values.shape[1:]}")
+    cosines = values @ (vector / norm).astype(np.float32)
+    best = np.argpartition(-cosines, n - 1)[:n] if n < len(ids) else np.arange(len(ids))
+    best = best[np.lexsort((ids[best], -cosines[best]))]
+    return [(int(ids[row]), float(cosines[row])) for row in best]
