@@ -32,7 +32,7 @@ log = logging.getLogger(__name__)
 _OVERFETCH = 8
 _MIN_CANDIDATES = 40
 _DEEPER = 8  # times as many, where access, a filter or deletions leave too few
-# Chunks of a filter's documents that are ranked exactly at once: 25 ms of CPU for so many (100,000 chunks in the record,
+# Chunks of a filter's documents that are ranked exactly at once: 25 ms of CPU for so many (100,000 chunks recorded,
 # 2026-11-30); of more, enough are mostly among the near ones, and where not, exact search costs 4 ms a thousand.
 _EXACT_BELOW = 5000
 _N_EVIDENCE = 5  # passages whose words count as evidence
