@@ -110,7 +110,8 @@ async def build(config: Config) -> AsyncIterator[Parts]:
         reranker = open_reranker(registry, settings.embed.reranker, settings.embed.rerank_ms / 1000)
         retriever = Retriever(library, dense, record_vectors, embedder, config.documents, words, reranker)
         limits = AnswerLimits(
-            settings.answer.n_passages, settings.answer.max_tokens, settings.answer.refuse_below
+            settings.answer.n_passages, settings.answer.max_tokens, settings.answer.refuse_below,
+            settings.answer.quote_above, settings.answer.ttft_target_s,
         )
         attribute = partial(Attributor, words=words, embedder=embedder)
         assistant = Assistant(retriever, engine, journal, limits, attribute)

@@ -10,12 +10,15 @@ from contextlib import aclosing, contextmanager
 from dataclasses import dataclass, field
 
 from appliance.answer import prompt
-from appliance.answer.citations import Attributor, Evidence
-from appliance.answer.draft import Draft
-from appliance.answer.guard import DOES_NOT_SAY, says_nothing
-from appliance.answer.prompt import Counted, PastTurn, Prompt
+from appliance.answer.citations import Attribute
+from appliance.answer.composition import Composition
+from appliance.answer.followup import context
+from appliance.answer.language import detect
+from appliance.answer.prompt import PastTurn, Prompt
+from appliance.answer.prompter import Asked, Prompter
+from appliance.answer.recall import Recalled, recall
 from appliance.answer.retrieval import Retrieved, Retriever
-from appliance.answer.words import Words, surface_words
+from appliance.answer.words import Words
 from appliance.api.schema import (
     AskEvent,
     ContextBudget,
@@ -30,14 +33,11 @@ from appliance.api.schema import (
 from appliance.conversations import Journal, KeptTurn
 from appliance.engine.interface import Engine
 from appliance.engine.request import Done, GenerateRequest, Prefill, Queued, Sampling, Token
-from appliance.errors import JournalError, NotFoundError
+from appliance.errors import JournalError
 from ingest.access import Viewer
 from ingest.filter import EVERYTHING, Filter
 
 log = logging.getLogger(__name__)
-
-# A question with fewer content words than this leans on the one before it ("and how often?").
-_LEANS_BELOW = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +47,8 @@ class AnswerLimits:
     n_passages: int
     max_tokens: int
     refuse_below: float
+    quote_above: float
+    ttft_target_s: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +61,6 @@ class Question:
         deadline_s: seconds from now after which the answer is broken off; None: never.
         sampling: greedy where not given.
         recalled: earlier turns that the caller brings along itself (the OpenAI API does), instead of a conversation.
-        earlier: the question before this one, for those turns.
         left_out: what the caller sent and the prompt does not hold, in plain words.
         only: documents that are searched.
         keep: whether the turn goes into the journal.
@@ -72,7 +73,6 @@ class Question:
     deadline_s: float | None = None
     sampling: Sampling = field(default_factory=Sampling)
     recalled: tuple[PastTurn, ...] = ()
-    earlier: str = ""
     left_out: tuple[str, ...] = ()
     only: Filter = EVERYTHING
     keep: bool = True
@@ -84,8 +84,7 @@ class _Case:
 
     question: Question
     conversation: str
-    history: tuple[PastTurn, ...]
-    left_out: tuple[str, ...]
+    recalled: Recalled
     found: Retrieved
     started: float
     asked: float
@@ -95,13 +94,19 @@ class Assistant:
     """Answers questions from the documents that the caller may read."""
 
     def __init__(
-        self, retriever: Retriever, engine: Engine, journal: Journal, limits: AnswerLimits, words: Words
+        self,
+        retriever: Retriever,
+        engine: Engine,
+        journal: Journal,
+        limits: AnswerLimits,
+        attribute: Attribute,
     ) -> None:
         self._retriever = retriever
         self._engine = engine
         self._journal = journal
         self._limits = limits
-        self._words = words
+        self._attribute = attribute
+        self._prompter = Prompter(engine, Words(), limits.ttft_target_s)
         self._n_answering = 0
 
     @property
@@ -109,13 +114,15 @@ class Assistant:
         """Whether someone's answer is being made; ingest pauses meanwhile."""
         return self._n_answering > 0
 
-    async def search(self, query: str, viewer: Viewer, n: int, only: Filter = EVERYTHING) -> Retrieved:
+    async def search(
+        self, query: str, viewer: Viewer, n: int, only: Filter = EVERYTHING, context: str = ""
+    ) -> Retrieved:
         """Return the passages nearest to `query` that the viewer may read, of the documents that `only` lets in.
 
         Raises:
             NotInLibraryError: `only` names what is not there.
         """
-        return await asyncio.to_thread(self._retriever.search, query, viewer, n, only)
+        return await asyncio.to_thread(self._retriever.search, query, viewer, n, only, context)
 
     async def ask(self, question: Question) -> AsyncGenerator[AskEvent, None]:
         """Answer, event by event; closing the iterator cancels within one engine step.
@@ -135,53 +142,42 @@ class Assistant:
 
     async def _open(self, question: Question) -> _Case:
         started, asked = time.monotonic(), time.time()
-        history, left_out, earlier = question.recalled, question.left_out, question.earlier
+        recalled = Recalled(question.recalled, question.left_out)
         if question.conversation is not None:
-            history, left_out, earlier = await asyncio.to_thread(self._recall, question)
-        query = f"{earlier} {question.text}" if _leans(question.text) else question.text
-        found = await self.search(query.strip(), question.viewer, self._limits.n_passages, question.only)
+            recalled = await asyncio.to_thread(
+                recall, self._journal, self._retriever, question.conversation, question.viewer
+            )
+        found = await self.search(
+            question.text, question.viewer, self._limits.n_passages, question.only,
+            context(question.text, recalled.turns),
+        )  # fmt: skip
         conversation = question.conversation or self._journal.begin()
-        return _Case(question, conversation, history, left_out, found, started, asked)
-
-    def _recall(self, question: Question) -> tuple[tuple[PastTurn, ...], tuple[str, ...], str]:
-        """Earlier turns whose evidence still exists and may be read; what had to go; the last question."""
-        uid = question.viewer.uid
-        turns = self._journal.turns(question.conversation or "", uid)
-        if turns is None:
-            raise NotFoundError(f"there is no conversation {question.conversation}")
-        kept = [
-            t
-            for t in turns
-            if self._retriever.still_there([p.chunk_id for p in t.turn.passages], question.viewer)
-        ]
-        n_gone = len(turns) - len(kept)
-        left_out = (f"{n_gone} earlier turns whose documents have changed or gone",) if n_gone else ()
-        earlier = turns[-1].turn.question if turns else ""
-        return tuple(PastTurn(t.sent, t.raw_answer) for t in kept), left_out, earlier
+        return _Case(question, conversation, recalled, found, started, asked)
 
     async def _refuse(self, case: _Case) -> AsyncGenerator[AskEvent, None]:
         """The evidence is too weak: say so at once, without asking the model."""
         timings = Timings(retrieval_s=case.found.seconds, ttft_s=time.monotonic() - case.started)
-        yield TokenEvent(text=DOES_NOT_SAY)
+        refusal = detect(case.question.text).does_not_say
+        yield TokenEvent(text=refusal)
         done = DoneEvent(
-            finish_reason="stop", answer=DOES_NOT_SAY, answered=False, citations=[], model=self._engine.status().model,
-            context=self._nothing_sent(case), timings=timings, conversation=case.conversation,
+            finish_reason="stop", answer=refusal, answered=False, origin="evidence", citations=[],
+            model=self._engine.status().model, context=self._nothing_sent(case), timings=timings,
+            conversation=case.conversation,
         )  # fmt: skip
-        yield await self._kept(case, done, sent=prompt.render_question(case.question.text), raw=DOES_NOT_SAY)
+        yield await self._kept(case, done, sent=prompt.render_question(case.question.text), raw=refusal)
 
     async def _compose(self, case: _Case) -> AsyncGenerator[AskEvent, None]:
-        """The model answers; each sentence is attributed as soon as it is complete."""
-        built = await self._prompt(case)
-        draft = Draft(
-            Attributor(case.question.text, [Evidence(p.number, p.text) for p in built.passages], self._words)
-        )
+        """The model answers; each sentence is compared with the passages as soon as it is complete."""
+        clear = case.found.confidence >= self._limits.quote_above
+        built = await self._prompt(case, may_refuse=not clear)
+        read = case.found.passages[
+            : len(built.passages)
+        ]  # as people see them: the prompt may hold them shortened
+        composition = Composition(self._attribute(case.question.text, read), read, may_quote=clear)
         request = GenerateRequest(
-            built.messages,
-            built.budget.max_answer,
-            case.question.sampling,
-            user=str(case.question.viewer.uid),
+            built.messages, built.budget.max_answer, case.question.sampling, user=str(case.question.viewer.uid),
             deadline_s=case.question.deadline_s,
-        )
+        )  # fmt: skip
         finished: Done | None = None
         first_token_s = 0.0
         async with aclosing(self._engine.generate(request)) as events:
@@ -193,28 +189,27 @@ class Assistant:
                         yield PrefillEvent(n_done=n_done, n_prompt=n_prompt)
                     case Token(text=text):
                         first_token_s = first_token_s or time.monotonic() - case.started
-                        for shown in draft.feed(text):
+                        for shown in composition.feed(text):
                             yield shown
                     case Done():
                         finished = event
-        for shown in draft.finish():
+        for shown in composition.finish():
             yield shown
         assert finished is not None, "an engine's stream ends with Done or raises"
-        done = self._done(case, built, draft, finished, first_token_s)
-        yield await self._kept(case, done, sent=built.sent, raw=draft.raw)
+        self._prompter.learn(finished)
+        done = self._done(case, built, composition, finished, first_token_s)
+        yield await self._kept(case, done, sent=built.sent, raw=composition.raw)
 
-    async def _prompt(self, case: _Case) -> Prompt:
-        passages = case.found.passages
-        pieces = [prompt.SYSTEM, prompt.render_question(case.question.text)]
-        pieces += [prompt.render_passage(p) for p in passages]
-        pieces += [prompt.render_turn(turn) for turn in case.history]
-        system, question, *rest = await self._engine.count_tokens(pieces)
-        counted = Counted(system, question, rest[: len(passages)], rest[len(passages) :])
-        limits = (self._engine.status().n_ctx, case.question.max_tokens or self._limits.max_tokens)
-        return prompt.build(case.question.text, passages, case.history, counted, limits, case.left_out)
+    async def _prompt(self, case: _Case, *, may_refuse: bool) -> Prompt:
+        return await self._prompter.build(
+            Asked(
+                case.question.text, case.found.passages, case.recalled.turns,
+                case.question.max_tokens or self._limits.max_tokens, may_refuse, case.recalled.left_out,
+            )
+        )  # fmt: skip
 
     def _done(
-        self, case: _Case, built: Prompt, draft: Draft, finished: Done, first_token_s: float
+        self, case: _Case, built: Prompt, composition: Composition, finished: Done, first_token_s: float
     ) -> DoneEvent:
         timings = Timings(
             retrieval_s=case.found.seconds, ttft_s=first_token_s, total_s=time.monotonic() - case.started,
@@ -222,15 +217,15 @@ class Assistant:
             n_reused=finished.n_reused, n_decoded=finished.n_decoded,
         )  # fmt: skip
         return DoneEvent(
-            finish_reason=finished.finish_reason, answer=draft.answer, answered=not says_nothing(draft.answer),
-            citations=draft.citations, context=built.budget, timings=timings, model=self._engine.status().model,
-            conversation=case.conversation,
+            finish_reason=finished.finish_reason, answer=composition.answer, answered=composition.answered,
+            origin=composition.origin, citations=composition.citations, context=built.budget, timings=timings,
+            model=self._engine.status().model, conversation=case.conversation,
         )  # fmt: skip
 
     def _nothing_sent(self, case: _Case) -> ContextBudget:
         return ContextBudget(
             n_ctx=self._engine.status().n_ctx, n_system=0, n_history=0, n_passages=0, n_question=0, max_answer=0,
-            left_out=list(case.left_out),
+            left_out=list(case.recalled.left_out),
         )  # fmt: skip
 
     async def _kept(self, case: _Case, done: DoneEvent, *, sent: str, raw: str) -> DoneEvent:
@@ -256,7 +251,3 @@ class Assistant:
             yield
         finally:
             self._n_answering -= 1
-
-
-def _leans(question: str) -> bool:
-    return len(surface_words(question)) < _LEANS_BELOW

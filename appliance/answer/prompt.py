@@ -9,14 +9,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from appliance.answer.guard import DOES_NOT_SAY, neutralise
+from appliance.answer.guard import neutralise, neutralise_name
+from appliance.answer.language import ENGLISH, Language
 from appliance.api.schema import ContextBudget, Passage
 from appliance.engine.request import Message
 
+# Short, since every model reads it and the smallest loses the thread of a long one. What to do with this question
+# stands behind it, next to where the answer begins: there a small model still knows it.
 SYSTEM = (
-    "You answer questions of staff from the numbered passages of their own documents. Use only what the passages say. "
-    "Answer in one or two short, complete sentences, with the exact figures and names, and put the number of the "
-    f"passage after each sentence, like [1]. If the passages do not hold the answer, reply only: {DOES_NOT_SAY}"
+    "You answer questions from passages of the user's own documents. Use only what the passages say, with their exact "
+    "names and figures."
 )
 _TURN_OVERHEAD = 16  # tokens that a chat template adds to one message, generously: ChatML needs 5
 _HISTORY_SHARE = 0.5  # of what system, question and answer leave over
@@ -24,10 +26,35 @@ _HISTORY_SHARE = 0.5  # of what system, question and answer leave over
 
 @dataclass(frozen=True, slots=True)
 class PastTurn:
-    """An earlier question and answer, exactly as the model saw and wrote them, so that its KV cells are found again."""
+    """An earlier question and answer, exactly as the model saw and wrote them, so that its KV cells are found again.
+
+    Attributes:
+        question: as it was asked; what is left of `sent` where there is no room for its passages.
+    """
 
     sent: str
     raw_answer: str
+    question: str = ""
+
+    @property
+    def folded(self) -> PastTurn:
+        """The turn without its passages."""
+        return PastTurn(f"Question: {self.question}" if self.question else self.sent, self.raw_answer)
+
+
+@dataclass(frozen=True, slots=True)
+class Newest:
+    """The turn to be answered.
+
+    Attributes:
+        question: its end, by `render_question`.
+        passages: best first.
+        left_out: what was left out before, in plain words.
+    """
+
+    question: str
+    passages: Sequence[Passage] = ()
+    left_out: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,23 +74,46 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """Token counts of the pieces, by the model's own tokenizer; lists are parallel to the pieces."""
+    """Token counts of the pieces, by the model's own tokenizer; lists are parallel to the pieces.
+
+    Attributes:
+        folded: of the earlier turns without their passages.
+    """
 
     system: int
     question: int
     passages: Sequence[int]
     history: Sequence[int]
+    folded: Sequence[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """Tokens of the context window, and those of them that the answer may take."""
+
+    n_ctx: int
+    max_answer: int
 
 
 def render_passage(passage: Passage) -> str:
     """Return a passage as the model reads it; its text cannot pass for a delimiter or another passage."""
     place = f"{passage.path}, {passage.locator}" if passage.locator else passage.path
-    return f"[{passage.number}] {neutralise(place)}\n{neutralise(passage.text)}\n"
+    return f"[{passage.number}] {neutralise_name(place)}\n{neutralise(passage.text)}\n"
 
 
-def render_question(question: str) -> str:
-    """Return the end of the user turn."""
-    return f"Question: {question}"
+def render_question(question: str, *, language: Language = ENGLISH, may_refuse: bool = True) -> str:
+    """Return the end of the user turn: the question, and what its answer should look like.
+
+    Args:
+        may_refuse: whether the model is offered to say that the passages do not say it. Where the evidence is clear it
+            is not: small models take the offer in one of seven questions that the passages answer.
+    """
+    wanted = "Answer in one short, complete sentence" + (
+        "." if language is ENGLISH else f", in {language.name}."
+    )
+    if may_refuse:
+        wanted += f" If the passages do not say it, reply only: {language.does_not_say}"
+    return f"Question: {question}\n{wanted}"
 
 
 def render_turn(turn: PastTurn) -> str:
@@ -71,42 +121,64 @@ def render_turn(turn: PastTurn) -> str:
     return f"{turn.sent}\n{turn.raw_answer}"
 
 
-def build(
-    question: str,
-    passages: Sequence[Passage],
-    history: Sequence[PastTurn],
-    counted: Counted,
-    limits: tuple[int, int],
-    left_out: Sequence[str] = (),
-) -> Prompt:
+def build(newest: Newest, history: Sequence[PastTurn], counted: Counted, room: Room) -> Prompt:
     """Put the prompt together within the context; what does not fit is left out whole and named.
 
+    Earlier turns lose their passages first, the oldest before the others, then go altogether; of the newest turn's
+    passages the last go first.
+
     Args:
-        passages: best first; the last ones are left out first.
-        history: oldest turn first; the oldest are left out first.
-        limits: (n_ctx, most tokens of the answer).
-        left_out: what was left out before, in plain words.
+        history: oldest turn first.
     Returns:
         A prompt; when not even the question fits, it holds only system and question, and the engine refuses it with
         the numbers.
     """
-    n_ctx, max_answer = limits
-    room = n_ctx - max_answer - counted.system - counted.question - 2 * _TURN_OVERHEAD
-    n_turns, n_history = _fit_newest(counted.history, int(room * _HISTORY_SHARE))
-    n_kept, n_passages = _fit_first(counted.passages, room - n_history)
-    kept, dropped = passages[:n_kept], passages[n_kept:]
-    notes = [*left_out, *(f"passage {p.number}, {p.path}, {p.locator}" for p in dropped)]
-    if n_turns < len(history):
-        notes.append(f"{len(history) - n_turns} earlier turns of the conversation")
-    sent = "Passages:\n" + "\n".join(render_passage(p) for p in kept) + "\n" + render_question(question)
+    left = room.n_ctx - room.max_answer - counted.system - counted.question - 2 * _TURN_OVERHEAD
+    fit = _fit_history(counted.history, counted.folded, int(left * _HISTORY_SHARE))
+    n_kept, n_passages = _fit_first(counted.passages, left - fit.n_tokens)
+    kept = newest.passages[:n_kept]
+    gone = [f"passage {p.number}, {p.path}, {p.locator}" for p in newest.passages[n_kept:]]
+    sent = "Passages:\n" + "\n".join(render_passage(p) for p in kept) + "\n" + newest.question
     messages = [Message("system", SYSTEM)]
-    for turn in history[len(history) - n_turns :]:
+    for turn in fit.turns(history):
         messages += [Message("user", turn.sent), Message("assistant", turn.raw_answer)]
     budget = ContextBudget(
-        n_ctx=n_ctx, n_system=counted.system, n_history=n_history, n_passages=n_passages,
-        n_question=counted.question, max_answer=max_answer, left_out=notes,
+        n_ctx=room.n_ctx, n_system=counted.system, n_history=fit.n_tokens, n_passages=n_passages,
+        n_question=counted.question, max_answer=room.max_answer,
+        left_out=[*newest.left_out, *gone, *fit.left_out(len(history))],
     )  # fmt: skip
     return Prompt((*messages, Message("user", sent)), sent, tuple(kept), budget)
+
+
+@dataclass(frozen=True, slots=True)
+class _Fit:
+    """How many of the newest turns stay whole, how many before them are folded, and their tokens."""
+
+    n_whole: int
+    n_folded: int
+    n_tokens: int
+
+    def turns(self, history: Sequence[PastTurn]) -> list[PastTurn]:
+        n_kept = self.n_whole + self.n_folded
+        kept = history[len(history) - n_kept :]
+        return [turn.folded for turn in kept[: self.n_folded]] + list(kept[self.n_folded :])
+
+    def left_out(self, n_turns: int) -> list[str]:
+        n_gone = n_turns - self.n_whole - self.n_folded
+        notes = [earlier_turns(n_gone)] if n_gone else []
+        return notes + ([f"passages of {earlier_turns(self.n_folded)}"] if self.n_folded else [])
+
+
+def earlier_turns(n: int) -> str:
+    """Return how many turns, in words."""
+    return "1 earlier turn" if n == 1 else f"{n} earlier turns"
+
+
+def _fit_history(whole: Sequence[int], folded: Sequence[int], room: int) -> _Fit:
+    n_whole, n_tokens = _fit_newest(whole, room)
+    older = folded[: len(folded) - n_whole]
+    n_folded, n_more = _fit_newest(older, room - n_tokens)
+    return _Fit(n_whole, n_folded, n_tokens + n_more)
 
 
 def _fit_newest(sizes: Sequence[int], room: int) -> tuple[int, int]:

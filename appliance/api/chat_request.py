@@ -174,7 +174,7 @@ def grounded_question(body: ChatRequest, caller: Viewer) -> Question:
     """Return the chat's last message as a question to the documents, the ones before it as its history."""
     spoken = [m for m in body.messages if m.role in ("user", "assistant")]
     turns = [
-        PastTurn(asked.text, answered.text)
+        PastTurn(asked.text, answered.text, asked.text)
         for asked, answered in pairwise(spoken)
         if (asked.role, answered.role) == ("user", "assistant")
     ]
@@ -182,7 +182,7 @@ def grounded_question(body: ChatRequest, caller: Viewer) -> Question:
     return Question(
         spoken[-1].text, caller, max_tokens=body.most_tokens, deadline_s=body.deadline_s,
         sampling=_sampling(body), recalled=tuple(turns),
-        earlier=turns[-1].sent if turns else "", keep=False,
+        keep=False,
         left_out=("the request's system message: answers from documents have their own",) if has_system else (),
     )  # fmt: skip
 
