@@ -11,18 +11,23 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import replace
 
+from ingest.flag_answers import ANSWERS, SCRIPTS
 from ingest.flag_english import ENGLISH, TOKENS
 from ingest.flag_languages import FRENCH, GERMAN, OTHERS, SPANISH
 from ingest.flag_rules import DENIED, Rule
 from ingest.unit import INSTRUCTION, Unit
 
-RULES = (*TOKENS, *ENGLISH, *GERMAN, *FRENCH, *SPANISH, *OTHERS)
+RULES = (*TOKENS, *ENGLISH, *GERMAN, *FRENCH, *SPANISH, *OTHERS, *ANSWERS, *SCRIPTS)
 N_TOGETHER = 64
 BETWEEN = "\n;\n"  # ends a sentence for every rule, so that none reaches from one unit into the next
 N_BEFORE = 40  # characters in front of a match that may turn it round
 # Letters written with characters that no screen shows (Unicode tags) are a message for machines alone.
 TAGS = re.compile("[\U000e0020-\U000e007e]{8,}")
 TAG_LETTERS = {0xE0000 + code: code for code in range(0x20, 0x7F)}
+# Letters of other alphabets that look like Latin ones, where they stand in a word with Latin letters.
+LOOKALIKES = str.maketrans("аеорсхуікмтнвԁһјѕԛԝαορνικτυχ", "aeopcxyikmthbdhjsqwaopviktux")
+MIXED = re.compile(r"\w*(?:[a-z][\u0370-\u052f]|[\u0370-\u052f][a-z])\w*")
+SPACED = re.compile(r"\b(?:\w ){4,}\w\b")  # "i g n o r e"; a wider gap parts its words
 UNSEEN = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]")
 
 
@@ -65,7 +70,11 @@ def _plain(text: str) -> str:
     """Return the text as the rules expect it: one form of each letter, small, single spaces."""
     if not text.isascii():
         text = unicodedata.normalize("NFKC", UNSEEN.sub("", text.translate(TAG_LETTERS)))
-    return " ".join(text.lower().split())
+        text = MIXED.sub(lambda word: word.group().translate(LOOKALIKES), text.lower())
+    text = text.lower()
+    if SPACED.search(text):
+        text = SPACED.sub(lambda run: run.group().replace(" ", ""), text)
+    return " ".join(text.split())
 
 
 def _matches(rule: Rule, text: str) -> bool:

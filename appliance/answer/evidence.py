@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from appliance.answer.fusion import Ranking
+from appliance.answer.instructions import quotable
 from appliance.answer.words import Words, sentence_spans
 from ingest.stored import StoredChunk
 
@@ -34,10 +35,13 @@ def coverage(weights: Mapping[str, float], text: str, words: Words) -> float:
 
 
 def best_sentence(text: str, weights: Mapping[str, float], words: Words) -> tuple[int, int] | None:
-    """Return the span of the sentence that holds most of the query's words, by weight; None when none holds any."""
+    """Return the span of the sentence that holds most of the query's words, by weight; None when none holds any.
+
+    A sentence that addresses the machine is never the one: it would be quoted.
+    """
 
     def score(span: tuple[int, int]) -> float:
         return sum(weights.get(word, 0.0) for word in set(words.content(text[slice(*span)])))
 
-    span = max(sentence_spans(text), key=score, default=None)
+    span = max(quotable(text, sentence_spans(text)), key=score, default=None)
     return span if span is not None and score(span) > 0 else None

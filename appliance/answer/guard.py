@@ -3,30 +3,77 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 
 from appliance.answer import refusals
+from appliance.answer.instructions import TEMPLATE, instructions
 from appliance.answer.language import ENGLISH
 
 DOES_NOT_SAY = ENGLISH.does_not_say
 
-# Delimiters of chat templates in use (ChatML, Llama, Gemma, Mistral, Phi). The engine never obeys them inside content
-# (it tokenises content without special tokens); breaking them keeps a small model from imitating them as well.
-_CONTROL = re.compile(
-    r"<\|[^|<>\n]{1,40}\|>|</?(?:s|start_of_turn|end_of_turn)>|\[/?INST\]|<</?SYS>>", re.IGNORECASE
+# The engine never obeys these inside content (it tokenises content without special tokens); breaking them keeps a
+# small model from imitating them as well.
+_BROKEN = str.maketrans("<>[]", "‹›()")
+# A line of a document that looks like a part of our own prompt, or like a turn of a chat.
+_OURS = re.compile(
+    r"^(\s*)(\[\d{1,2}\]|#{2,3} ?(?:System|User|Assistant|Human|Instructions?|Response|Input)\b|"
+    r"(?:Question|Passages|System|User|Assistant|Human|Answer):)",
+    re.MULTILINE | re.IGNORECASE,
 )
-# A line of a document that looks like a part of our own prompt.
-_OURS = re.compile(r"^(\s*)(\[\d{1,2}\]|Question:|Passages:)", re.MULTILINE | re.IGNORECASE)
+# Marks of citations inside a text: only ours may look like ours.
+_MARK = re.compile(r"(?<![\w'])\[(\d{1,2}(?:\s*,\s*\d{1,2})*)\]")
+# What no reader sees: joiners, marks that reorder letters, and the letters of Unicode tags.
+_UNSEEN = re.compile("[\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\U000e0000-\U000e007f]")
+_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
+_PICTURE = re.compile(r"!\[([^\[\]]*)\]\([^()\s]*(?:\s[^()]*)?\)")
+_LINK = re.compile(r"\[([^\[\]]*)\]\((\w+:[^()\s]*)(?:\s[^()]*)?\)")
+_WORD_GAPS = re.compile(r"[_\-+.]+")  # how file names write a space
+_LEFT_OUT = "(…)"
 
 
 def neutralise(text: str) -> str:
-    """Return document text that cannot end its passage, open another, or pass for a turn of the chat."""
-    text = _CONTROL.sub(
-        lambda match: match.group().replace("<", "‹").replace(">", "›").replace("[", "(").replace("]", ")"),
-        text,
-    )
-    return _OURS.sub(lambda match: f"{match.group(1)}'{match.group(2)}", text)
+    """Return document text as the model may read it.
+
+    It cannot end its passage, open another, or pass for a turn of the chat; holds nothing that its readers do not see;
+    sentences that address the machine are left out, and pictures and links are no longer live.
+    """
+    return _plain(_without_instructions(text))
+
+
+def neutralise_name(name: str) -> str:
+    """Return a path or place as the model may read it; one that gives orders is left out whole."""
+    if instructions(_seen(name)) or instructions(_WORD_GAPS.sub(" ", _seen(name))):
+        return _LEFT_OUT
+    return " ".join(_plain(name).split())
+
+
+def left_out_note(number: int, path: str, text: str) -> str:
+    """Say in plain words what the model does not read of a passage because it addresses the machine; empty: nothing."""
+    n = len(instructions(_seen(text)))
+    return f"passage {number}, {path}: {n} instruction{'s' * (n > 1)} to the machine" if n else ""
 
 
 def says_nothing(answer: str) -> bool:
     """Tell whether the model answered that the documents do not say, in its own words or ours."""
     return refusals.says_nothing(answer)
+
+
+def _seen(text: str) -> str:
+    return text if text.isascii() else _UNSEEN.sub("", unicodedata.normalize("NFC", text))
+
+
+def _without_instructions(text: str) -> str:
+    kept, until = [], 0
+    seen = _COMMENT.sub(" ", _seen(text)) if "<!--" in text else _seen(text)
+    for start, end in instructions(seen):
+        kept += [seen[until:start], _LEFT_OUT]
+        until = end
+    return "".join([*kept, seen[until:]])
+
+
+def _plain(text: str) -> str:
+    text = _PICTURE.sub(r"\1", _seen(text))
+    text = _LINK.sub(r"\1 (\2)", text)
+    text = TEMPLATE.sub(lambda match: match.group().translate(_BROKEN), text)
+    text = _OURS.sub(lambda match: f"{match.group(1)}'{match.group(2)}", text)
+    return _MARK.sub(r"(\1)", text)
