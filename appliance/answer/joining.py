@@ -6,10 +6,10 @@ Nothing is added for its own sake: the model reads every token, at 10 ms each on
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from appliance.answer.words import sentence_spans
 from ingest.locator import Locator, merged
 from ingest.stored import StoredChunk
 
@@ -19,6 +19,7 @@ MAX_CHUNKS = 3  # that are joined: what fits the context badly is left out whole
 # (XQuAD, 2026-11-30; with 200 by 0.5 %, with 500 by 4 %).
 MAX_REST = 350
 _SENTENCE_ENDS = (".", "!", "?", "…", "。", "！", "？", ":", ";")
+_SENTENCE_END = re.compile(r"[.!?…。！？][\"'”’»)\]]*(?=\s)")
 _CLOSING = "\"'”’»)]"
 
 # By (document id, ordinal).
@@ -138,24 +139,30 @@ def _flows(first: StoredChunk, second: StoredChunk) -> bool:
 def _is_cut(first: StoredChunk, second: StoredChunk) -> bool:
     """Whether a sentence was cut between the two: the first does not end, the second one begins in lower case."""
     end, beginning = first.text.rstrip().rstrip(_CLOSING), second.text.lstrip()
-    if first.locator.rows is not None:
-        return True
-    return not end.endswith(_SENTENCE_ENDS) and beginning[:1].islower()
+    is_table = first.locator.rows is not None
+    return not is_table and not end.endswith(_SENTENCE_ENDS) and beginning[:1].islower()
 
 
 def _beginning_of(text: str, is_cut: bool) -> str:
     """The rest of a paragraph if it is short, else of the sentence that was cut; nothing of a long one."""
     paragraph = text.split("\n", 1)[0].strip()
-    if len(paragraph) <= MAX_REST:
+    whole = len(paragraph) <= MAX_REST
+    if whole and not (is_cut and not paragraph.rstrip(_CLOSING).endswith(_SENTENCE_ENDS)):
         return paragraph
-    end = next((end for _, end in sentence_spans(paragraph)), 0)
-    return paragraph[:end] if is_cut and end <= MAX_REST else ""
+    # A text file may break lines anywhere.
+    end = _SENTENCE_END.search(f"{text} ", 0, MAX_REST) if is_cut else None
+    return text[: end.end()].strip() if end else paragraph * whole
 
 
 def _end_of(text: str, is_cut: bool) -> str:
     """The same of the chunk before."""
     paragraph = text.rstrip().rsplit("\n", 1)[-1].strip()
-    if len(paragraph) <= MAX_REST:
+    whole = len(paragraph) <= MAX_REST
+    if whole and not (is_cut and paragraph[:1].islower()):
         return paragraph
-    start = max((start for start, _ in sentence_spans(paragraph)), default=len(paragraph))
-    return paragraph[start:] if is_cut and len(paragraph) - start <= MAX_REST else ""
+    ends = (
+        [match.end() for match in _SENTENCE_END.finditer(text, max(0, len(text) - MAX_REST))]
+        if is_cut
+        else []
+    )
+    return text[ends[-1] :].strip() if ends else paragraph * whole

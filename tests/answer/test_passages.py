@@ -269,6 +269,18 @@ def test_the_short_rest_of_a_paragraph_is_shown_and_a_long_one_is_not() -> None:
     assert [found.text for found in joined(pair, 0)] == [long[0]]
 
 
+def test_a_sentence_goes_on_over_the_lines_of_a_text_file() -> None:
+    of = document()
+    first = "The boiler is old.\nThe valve opens\nat night and"
+    second = "is shut by\nthe porter. The pump\nruns by day."
+    third = "and is shut by\nthe porter."
+    pair = [chunk(first, of, 0, lines=(1, 6)), chunk(second, of, 1, lines=(1, 6))]
+    assert [found.text for found in joined(pair, 0)] == [f"{first} is shut by\nthe porter."]
+    assert [found.text for found in joined(pair, 1)] == [f"The valve opens\nat night and {second}"]
+    last = [pair[0], chunk(third, of, 1, lines=(1, 6))]
+    assert [found.text for found in joined(last, 0)] == [f"{first} {third}"]
+
+
 @pytest.mark.parametrize(
     ("first", "second"),
     [
