@@ -27,6 +27,7 @@ TUI_MAY_KNOW = {
     "appliance.api.schema",
     "appliance.api.schema_documents",
     "appliance.api.schema_status",
+    "appliance.api.schema_tasks",
     "appliance.errors",
 }
 

@@ -50,6 +50,8 @@ class FakeDaemon:
         answers: a script for each question to come; the last one is used again.
         asked: the questions that came.
         orders: what ingest was told: "pause", "resume", "retry".
+        task: the script of every task over a document.
+        told: the tasks that came: kind and body.
         disconnected: set when a client went away in the middle of an answer.
     """
 
@@ -64,6 +66,8 @@ class FakeDaemon:
         self.answers: deque[Sequence[Step]] = deque()
         self.asked: list[AskRequest] = []
         self.orders: list[str] = []
+        self.task: Sequence[Step] = ()
+        self.told: list[tuple[str, dict[str, object]]] = []
         self.disconnected = asyncio.Event()
         self._changed = asyncio.Condition()
         self._server: asyncio.Server | None = None
@@ -117,6 +121,9 @@ class FakeDaemon:
         try:
             if path == "/api/ask":
                 await self._ask(AskRequest.model_validate_json(body), reader, writer)
+            elif path.startswith("/api/tasks/"):
+                self.told.append((path.removeprefix("/api/tasks/"), json.loads(body)))
+                await self._stream(self.task, reader, writer)
             elif path == "/api/documents/events":
                 await self._follow(writer)
             else:
@@ -165,6 +172,11 @@ class FakeDaemon:
         if not self.answers:
             raise Refusal(503, "engine_not_ready", "the model is loading: 40 %")
         script = self.answers.popleft() if len(self.answers) > 1 else self.answers[0]
+        await self._stream(script, reader, writer)
+
+    async def _stream(
+        self, script: Sequence[Step], reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
         self._begin(writer)
         playing = asyncio.ensure_future(self._play(script, writer))
         gone = asyncio.ensure_future(

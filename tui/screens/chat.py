@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import ClassVar, cast
 
@@ -17,7 +16,7 @@ from textual.screen import Screen
 from textual.widgets import Footer, Static
 from textual.worker import Worker
 
-from appliance.api.schema import AskEvent, Conversation, DoneEvent, ErrorEvent
+from appliance.api.schema import Conversation, DoneEvent, ErrorEvent
 from appliance.client import Client
 from appliance.errors import ApplianceError
 from tui.connection import Connection
@@ -162,10 +161,8 @@ class ChatScreen(Screen[None]):
 
     async def _carry(self, turn: Turn) -> bool:
         """Post the events; return whether the last one was an end."""
-        events = cast(
-            AsyncGenerator[AskEvent], self._client.ask(turn.question, conversation=self._conversation)
-        )
-        async with aclosing(events):
+        asked = self._client.ask(turn.question, conversation=self._conversation)
+        async with aclosing(asked) as events:
             async for event in events:
                 turn.post_message(AnswerStep(event))
                 if isinstance(event, DoneEvent):

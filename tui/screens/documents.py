@@ -111,7 +111,7 @@ class DocumentsScreen(Screen[None]):
     def action_details(self) -> None:
         """Show everything about the row's file."""
         if document := self.query_one(DocumentsTable).chosen:
-            self.app.push_screen(DocumentScreen(document))
+            self.app.push_screen(DocumentScreen(self._client, document))
 
     def action_retry(self) -> None:
         """Have the row's file read again, when it failed."""

@@ -24,17 +24,20 @@ _KEYS = (
     ("Reading", (
         ("Tab, then 1 … 9; or click", "read a passage in its document"),
         ("Tab, Shift+Tab", "to the last answer and back; earlier ones"),
+        ("Tab, then B", "who had how much of the context"),
         ("PgUp PgDn", "scroll the conversation"),
-        ("← →, M, Esc", "in a document: other passages, more, back"),
+        ("← →, M, T, Esc", "in a document: other passages, more, translate, back"),
     )),
     ("Anywhere", (
-        ("F2", "documents; type to filter, Enter: details, F5: read a failed file again, F6: pause reading"),
+        ("F2", "documents; type to filter, F5: read a failed file again, F6: pause reading"),
+        ("F2, Enter", "one document; S: summarise it, X: take columns out of it"),
         ("Ctrl+P", "all commands; light and dark themes"),
         ("Ctrl+Q", "quit"),
     )),
     ("Marks", (
         ("[2]", "passage 2 supports the sentence"),
         ("[?]", "no passage supports it: check it yourself"),
+        ("[!]", "a passage says otherwise: it is told under the answer"),
     )),
 )  # fmt: skip
 

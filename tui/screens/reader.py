@@ -16,10 +16,13 @@ from textual.widgets import Footer, Static
 
 from appliance.api.schema import Citation, Passage
 from appliance.api.schema_documents import DocumentText, TextBlock
+from appliance.api.schema_tasks import TranslateRequest
 from appliance.client import Client
 from appliance.errors import ApplianceError
 from tui.foreign import one_line, readable
-from tui.states import warning_of
+from tui.screens.prompt import PromptScreen
+from tui.screens.task import TaskScreen
+from tui.states import other_names, warning_of
 from tui.widgets.status_line import StatusLine
 
 _FIRST_BLOCKS = 2
@@ -34,6 +37,7 @@ class ReaderScreen(Screen[None]):
         Binding("left,p", "step(-1)", "Before", key_display="←"),
         Binding("right,n", "step(1)", "After", key_display="→"),
         Binding("m", "more", "More", key_display="M"),
+        Binding("t", "translate", "Translate", key_display="T"),
         Binding("home", "wanted", "To the passage", show=False),
     ]
 
@@ -81,6 +85,21 @@ class ReaderScreen(Screen[None]):
         self._n_blocks = min(self._n_blocks * 2, _MAX_BLOCKS)
         self._load()
 
+    def action_translate(self) -> None:
+        """Ask for a language, and translate the passage."""
+        self.app.push_screen(PromptScreen("Into which language?", "German"), self._translate)
+
+    def _translate(self, language: str | None) -> None:
+        if language is None:
+            return
+        try:
+            request = TranslateRequest(to=language, chunk_id=self.passage.chunk_id)
+        except ValidationError:
+            self.notify("that is no language's name", markup=False)
+            return
+        title = f"In {one_line(language)}: {one_line(self.passage.path)}"
+        self.app.push_screen(TaskScreen(title, lambda: self._client.translate(request)))
+
     def action_wanted(self) -> None:
         """Scroll to the passage."""
         for block in self.query("#page .wanted"):
@@ -109,11 +128,11 @@ class ReaderScreen(Screen[None]):
         )  # fmt: skip
 
     async def _show(self, blocks: Sequence[TextBlock], facts: str) -> None:
-        warning, also = warning_of(self.passage.flags), ", ".join(map(one_line, self.passage.also))
+        warning, names = warning_of(self.passage.flags), other_names(self.passage)
         self.query_one("#place", Static).update(
             Content.assemble(
                 (facts, "$foreground 60%"),
-                (f"   the same text: {also}" if also else "", "$foreground 60%"),
+                (f"   {names}" if names else "", "$foreground 60%"),
                 (f"   {warning}" if warning else "", "$text-warning"),
             )
         )
@@ -146,11 +165,17 @@ class ReaderScreen(Screen[None]):
     def _spans(self, text: str) -> list[tuple[int, int]]:
         """Return the parts of the wanted block that support the answer, or come nearest to the question."""
         passage = self.passage
-        quotes = [citation.quote for citation in self._citations if passage.number in citation.numbers]
+        quotes = [quote for citation in self._citations if (quote := _quote_of(citation, passage.number))]
         if passage.best:
             quotes.append(passage.text[max(passage.best[0], 0) : max(passage.best[1], 0)])
         found = [(text.find(readable(quote)), len(quote)) for quote in quotes if quote.strip()]
         return [(at, at + length) for at, length in found if at >= 0]
+
+
+def _quote_of(citation: Citation, number: int) -> str:
+    """Return the sentence of passage `number` that supports a sentence of the answer, or conflicts with it."""
+    named = next((source.quote for source in citation.sources if source.number == number), "")
+    return named or (citation.quote if number in citation.numbers else "")
 
 
 def _alone(passage: Passage) -> list[TextBlock]:
