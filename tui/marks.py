@@ -7,26 +7,35 @@ from collections.abc import Callable, Iterable, Sequence
 
 from appliance.api.schema import Citation
 
-CITE = "cite:"
-UNSUPPORTED = "unsupported:"
 _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,}).*$", re.MULTILINE)
+CONFLICT = "!"
 
 
-def links(numbers: Sequence[int]) -> str:
-    """Return marks as Markdown links, `[n]` for each passage and `[?]` where none supports the sentence."""
-    if not numbers:
-        return rf"[\[?\]]({UNSUPPORTED})"
-    return "".join(rf"[\[{n}\]]({CITE}{n})" for n in numbers)
+def links(scheme: str) -> Callable[[Citation], str]:
+    """Return what writes a mark as Markdown links: `[n]` for each passage, `[!]` for a conflict, `[?]` for no support.
+
+    Args:
+        scheme: of the links; one that no document can know, or its text could pass for a mark.
+    """
+
+    def mark(citation: Citation) -> str:
+        if citation.state == "contradicted":
+            return "".join(rf"[\[!\]]({scheme}:{CONFLICT}{source.number})" for source in citation.sources[:1])
+        if not citation.numbers:
+            return rf"[\[?\]]({scheme}:)"
+        return "".join(rf"[\[{n}\]]({scheme}:{n})" for n in citation.numbers)
+
+    return mark
 
 
-def plain(numbers: Sequence[int]) -> str:
+def plain(citation: Citation) -> str:
     """Return marks as plain text, for the clipboard."""
-    return "".join(f"[{n}]" for n in numbers) or "[?]"
+    if citation.state == "contradicted":
+        return "".join(f"[conflicts with {source.number}]" for source in citation.sources[:1])
+    return "".join(f"[{n}]" for n in citation.numbers) or "[?]"
 
 
-def with_marks(
-    answer: str, citations: Iterable[Citation], mark: Callable[[Sequence[int]], str] = links
-) -> str:
+def with_marks(answer: str, citations: Iterable[Citation], mark: Callable[[Citation], str]) -> str:
     """Return `answer` with a mark after each checked sentence.
 
     Offsets outside the answer are clamped: they come over a socket.
@@ -38,7 +47,7 @@ def with_marks(
         if not (landing := _landing(answer, fences, end)):
             continue
         at, space = landing
-        marks[at] = marks.get(at, "") + space + mark(citation.numbers)
+        marks[at] = marks.get(at, "") + space + mark(citation)
     pieces, last = [], 0
     for at in sorted(marks):
         pieces += [answer[last:at], marks[at]]

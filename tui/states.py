@@ -1,10 +1,11 @@
-"""The states of a document as people read them: sign, word, colour, and what it means."""
+"""How documents are read by people: sign, word and colour of a state, warnings and other names of a passage."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from appliance.api.schema import Passage
 from appliance.api.schema_documents import Document
 from tui.foreign import one_line
 
@@ -65,6 +66,16 @@ def warning_of(flags: Sequence[str]) -> str:
     """Return what to be warned of in a passage; empty when there is nothing."""
     shown = ", ".join(_WARNINGS.get(flag, one_line(flag)) for flag in flags)
     return f"⚠ {shown}" if shown else ""
+
+
+def other_names(passage: Passage) -> str:
+    """Return under which other names a passage's text lies, and which older versions it stands for."""
+    parts = [
+        f"{what}: {', '.join(map(one_line, paths))}"
+        for what, paths in (("the same text", passage.also), ("newer than", passage.older))
+        if paths
+    ]
+    return " · ".join(parts)
 
 
 def tally(counts: dict[str, int]) -> tuple[int, int, int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 
 import pytest
 from textual.app import App, ComposeResult
@@ -11,7 +12,7 @@ from textual.widgets.markdown import MarkdownBlock
 
 from appliance.api.schema import Citation, Conversation, Turn
 from tests.tui.clinic import PASSAGES, document, documents_reply, script, text_around
-from tests.tui.driving import ask, screen_text, until, words
+from tests.tui.driving import ask, screen_text, until
 from tests.tui.fake_daemon import ENGINE, STATUS, FakeDaemon
 from tui.app import ApplianceApp
 from tui.widgets import turn as turn_widget
@@ -87,18 +88,37 @@ async def test_hovering_over_a_table_cell_with_brackets_does_not_end_the_app() -
         assert "[bold" in screen_text(pilot)
 
 
-async def test_links_are_named_but_never_opened() -> None:
-    opened: list[str] = []
-    app = _Answer()
-    app.open_url = lambda url, **_: opened.append(url)  # type: ignore[method-assign,assignment]
-    async with app.run_test(size=(80, 24), notifications=True) as pilot:
-        await pilot.app.query_one(AnswerText).finish(
-            "[here](https://example.org/[/bold]) and ![x](http://y/z)"
-        )
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[here](https://example.org/[/bold])",
+        "![x](http://y/z)",
+        "<https://example.org>",
+        "https://example.org and www.example.org",
+        "[here][1]\n\n[1]: https://example.org",
+        "[passwords](file:///etc/passwd)",
+        "[\\[1\\]](cite:1) [\\[2\\]](mark:2) [1](mark-0000000000000000:1)",
+        "| a |\n|---|\n| [b](http://c) |",
+        "[js](javascript:x) [mail](mailto:a@b.c)",
+    ],
+    ids=range(9),
+)
+async def test_links_of_documents_and_models_are_shown_as_they_are_written_and_never_live(text: str) -> None:
+    async with _Answer().run_test(size=(80, 24)) as pilot:
+        await pilot.app.query_one(AnswerText).finish(text)
         await pilot.pause()
-        await pilot.click(AnswerText, offset=(3, 0))
-        await until(pilot, lambda: "Links are not opened here" in words(pilot))
-        assert opened == []
+        assert _links(pilot) == []
+        for address in re.findall(r"\w+://[\w./]+", text):
+            if "]:" not in text:
+                assert address in screen_text(pilot)
+
+
+async def test_only_our_own_marks_can_be_clicked() -> None:
+    text = "Keep it cold [1](cite:1)."
+    async with _Answer().run_test(size=(80, 24)) as pilot:
+        await pilot.app.query_one(AnswerText).finish(text, [Citation(start=0, end=len(text), numbers=[1])])
+        await pilot.pause()
+        assert [shown for shown, _ in _links(pilot)] == ["[1]"]
 
 
 async def test_html_and_less_than_signs_are_shown_as_text() -> None:
@@ -146,6 +166,16 @@ async def test_random_markdown_streams_without_a_crash_and_without_loss(seed: in
             assert answer.text == streamed
             await pilot.pause()
             assert bool(answer.query(MarkdownBlock)) or not streamed.strip()
+
+
+def _links(pilot: Pilot[None]) -> list[tuple[str, object]]:
+    """Return what on the screen can be clicked, as text and target."""
+    segments = [segment for strip in pilot.app.screen._compositor.render_strips() for segment in strip]
+    return [
+        (segment.text, segment.style.link or segment.style.meta.get("@click"))
+        for segment in segments
+        if segment.style and (segment.style.link or "@click" in segment.style.meta)
+    ]
 
 
 def _assert_harmless(pilot: Pilot[None]) -> None:

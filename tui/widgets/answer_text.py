@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Sequence
 
 from markdown_it import MarkdownIt
@@ -10,8 +11,8 @@ from textual.widgets import Markdown, Static
 from textual.widgets._markdown import MarkdownBlock, MarkdownTable, MarkdownTableContent
 
 from appliance.api.schema import Citation
-from tui.foreign import one_line, readable
-from tui.marks import CITE, UNSUPPORTED, with_marks
+from tui.foreign import readable
+from tui.marks import CONFLICT, links, with_marks
 from tui.messages import OpenPassage
 
 # Longer answers are shown as plain text: a large Markdown document freezes the screen (textual#4586).
@@ -20,9 +21,17 @@ MAX_MARKDOWN = 40_000
 _SHOW_S = 1 / 15
 
 
-def _parser() -> MarkdownIt:
-    # HTML off, so that "<5 ml" is shown and not swallowed as a tag; no links made of bare words.
-    return MarkdownIt("gfm-like", {"html": False, "linkify": False})
+class _Parser(MarkdownIt):
+    """Markdown in which only our own marks are links; any other stays the text that it is written as."""
+
+    def __init__(self, scheme: str) -> None:
+        # HTML off, so that "<5 ml" is shown and not swallowed as a tag; no links made of bare words.
+        super().__init__("gfm-like", {"html": False, "linkify": False})
+        self._scheme = scheme
+
+    def validateLink(self, url: str) -> bool:  # noqa: N802 (its name in markdown-it)
+        """Tell whether a link may be one."""
+        return url.startswith(f"{self._scheme}:")
 
 
 class _Cells(MarkdownTableContent):
@@ -52,7 +61,9 @@ class AnswerText(Markdown):
     BLOCKS = {**Markdown.BLOCKS, "table_open": _Table}  # noqa: RUF012 (Textual declares it so)
 
     def __init__(self) -> None:
-        super().__init__(parser_factory=_parser, open_links=False)
+        scheme = f"mark-{secrets.token_hex(8)}"  # a document that writes "[1](mark:1)" makes no mark of it
+        super().__init__(parser_factory=lambda: _Parser(scheme), open_links=False)
+        self._scheme = scheme
         self.text = ""
         self.citations: list[Citation] = []
         self._pending = ""
@@ -88,17 +99,15 @@ class AnswerText(Markdown):
             await self.remove_children(".plain")
             await self.mount(Static(readable(self.text), classes="plain", markup=False))
             return
-        await self.update(with_marks(readable(self.text), self.citations))
+        await self.update(with_marks(readable(self.text), self.citations, links(self._scheme)))
 
     def on_markdown_link_clicked(self, event: Markdown.LinkClicked) -> None:
-        """Open the passage of a mark; say, but never open, where any other link leads."""
+        """Open the passage of a mark."""
         event.stop()
-        number = event.href.removeprefix(CITE)
-        if event.href.startswith(CITE) and number.isdecimal() and len(number) < 4:
+        number = event.href.removeprefix(f"{self._scheme}:").removeprefix(CONFLICT)
+        if number.isdecimal() and len(number) < 4:
             self.post_message(OpenPassage(int(number)))
-        elif event.href.startswith(UNSUPPORTED):
+        else:
             self.notify(
                 "No passage supports this sentence: check it before you rely on it.", severity="warning"
             )
-        else:
-            self.notify(f"Links are not opened here: {one_line(event.href)[:200]}", markup=False)

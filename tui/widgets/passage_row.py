@@ -10,7 +10,7 @@ from textual.widget import Widget
 from appliance.api.schema import Passage
 from tui.foreign import one_line
 from tui.messages import OpenPassage
-from tui.states import warning_of
+from tui.states import other_names, warning_of
 
 _MAX_BEST = 240
 
@@ -28,12 +28,13 @@ class PassageRow(Widget):
         gap = "\n" if beside else "  "
         name = one_line(PurePosixPath(passage.path).name or passage.title)
         where, best = one_line(passage.locator), best_sentence(passage)
-        warning = warning_of(passage.flags)
+        warning, names = warning_of(passage.flags), other_names(passage)
         return Content.assemble(
             (f"[{passage.number}]", "bold $text-accent"),
             (f" {name}", "bold"),
             (gap + where if where else "", "$foreground 60%"),
             (gap + warning if warning else "", "$text-warning"),
+            (gap + names if names else "", "$foreground 60%"),
             (f"\n{'' if beside else '    '}“{best}”" if best else "", "$foreground 60% italic"),
         )
 

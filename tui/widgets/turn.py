@@ -21,6 +21,7 @@ from appliance.api.schema import (
     QueuedEvent,
     TokenEvent,
 )
+from tui.footing import QUOTED, budget, checks, footing, is_quotation
 from tui.foreign import one_line, readable
 from tui.marks import plain, with_marks
 from tui.messages import AnswerFailed, AnswerStep, OpenPassage
@@ -39,6 +40,7 @@ class Turn(Container):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("1", "open(1)", "Open passage", key_display="1…9"),
         *[Binding(str(n), f"open({n})", show=False) for n in range(2, 10)],
+        Binding("b", "budget", "Context", key_display="B"),
         Binding("tab", "screen.ask", "Back to asking", key_display="Tab"),
         Binding("c", "screen.copy", "Copy", show=False),
     ]
@@ -58,8 +60,10 @@ class Turn(Container):
             with Vertical(classes="said"):
                 yield Static(NOT_SAID, classes="not-said", markup=False)
                 yield Static("asking …", classes="progress", markup=False)
+                yield Static(QUOTED, classes="quoted", markup=False)
                 yield self._answer
                 yield Static("", classes="closing", markup=False)
+                yield Static("", classes="budget", markup=False)
             with Vertical(classes="evidence"):
                 yield Static("Passages", classes="heading", markup=False)
 
@@ -122,7 +126,8 @@ class Turn(Container):
 
     async def _done(self, done: DoneEvent) -> None:
         await self._answer.finish(done.answer or None, done.citations)
-        self._close(answered=done.answered, closing=_footing(done))
+        self.query_one(".budget", Static).update(budget(done))
+        self._close(answered=done.answered, closing=footing(done))
 
     async def _fail(self, reason: str) -> None:
         await self._answer.finish()
@@ -137,15 +142,10 @@ class Turn(Container):
         if not answered:
             self.query_one(".heading", Static).update("Nearest passages")
             self._answer.display = one_line(self.answer).rstrip(".").lower() != NOT_SAID.rstrip(".").lower()
+        self.set_class(is_quotation(self.answer, self.citations), "-quoted")
         self._mark_cited()
-        closing = closing or Content("")
-        if any(not citation.numbers for citation in self.citations):
-            closing = Content.assemble(
-                ("[?]", "bold $text-warning"),
-                (" no passage supports this sentence\n", "$foreground 60%"),
-                closing,
-            )
-        self.query_one(".closing", Static).update(closing)
+        under = [part for part in (checks(self.citations), closing) if part]
+        self.query_one(".closing", Static).update(Content("\n").join(under))
 
     async def _show_passages(self, passages: list[Passage]) -> None:
         self.passages = passages[:_MAX_PASSAGES]
@@ -156,8 +156,9 @@ class Turn(Container):
 
     def _mark_cited(self) -> None:
         cited = {number for citation in self.citations for number in citation.numbers}
+        against = {source.number for c in self.citations if c.state == "contradicted" for source in c.sources}
         for row in self.query(PassageRow):
-            row.set_class(row.passage.number in cited, "-cited")
+            row.set_class(row.passage.number in cited | against, "-cited")
 
     def _cited(self) -> list[Passage]:
         cited = {number for citation in self.citations for number in citation.numbers}
@@ -168,6 +169,10 @@ class Turn(Container):
         progress.update(text)
         progress.display = bool(text)
 
+    def action_budget(self) -> None:
+        """Show or hide who had how many tokens of the context."""
+        self.toggle_class("-budget")
+
     def action_open(self, number: int) -> None:
         """Open a passage."""
         self.post_message(OpenPassage(number))
@@ -177,22 +182,3 @@ def _reading(done: int, n_prompt: int) -> str:
     share = min(max(done / n_prompt, 0.0), 1.0) if n_prompt > 0 else 0.0
     full = round(share * _BAR_CELLS)
     return f"reading {share:.0%}  {'━' * full}{'╌' * (_BAR_CELLS - full)}"
-
-
-def _footing(done: DoneEvent) -> Content:
-    """Return the small print under an answer."""
-    timings, context = done.timings, done.context
-    used = context.n_prompt + timings.n_decoded
-    facts = [f"first word after {timings.ttft_s:.1f} s"]
-    # Zero where the model was not asked: nothing near enough was found.
-    facts += [f"{timings.decode_tps:.1f} tokens/s"] if timings.decode_tps > 0 else []
-    facts += [f"context {used:,} of {context.n_ctx:,}"] if used else []
-    lines = [Content.styled(" · ".join(facts), "$foreground 60%")]
-    if done.finish_reason == "length":
-        lines.append(Content.styled("Cut off: the answer reached its length limit.", "$text-warning"))
-    if done.finish_reason == "cancelled":
-        lines.append(Content.styled("Stopped.", "$text-warning"))
-    if context.left_out:
-        left_out = "; ".join(map(one_line, context.left_out))
-        lines.append(Content.styled(f"Left out, no room: {left_out}", "$text-warning"))
-    return Content("\n").join(lines)
