@@ -23,7 +23,12 @@ Questions = Annotated[
     Path | None, typer.Option(metavar="FILE", help="Golden questions; else the home's questions.jsonl.")
 ]
 Docs = Annotated[Path | None, typer.Option(metavar="DIR", help="Their documents; else the watched folder.")]
-Limit = Annotated[int | None, typer.Option(min=1, help="Only the first so many questions.")]
+Limit = Annotated[
+    int | None,
+    typer.Option(
+        min=1, help="Only so many answerable questions, and as many others, spread evenly: always the same."
+    ),
+]
 
 
 @app.command()
@@ -111,7 +116,8 @@ def _task(
     folder = (docs or config.documents).resolve()
     if not folder.is_dir():
         raise ConfigError(f"{folder}: is no folder")
-    return config, golden.read(questions or config.home / golden.FILE_NAME)[:limit], folder
+    asked = golden.sample(golden.read(questions or config.home / golden.FILE_NAME), limit)
+    return config, asked, folder
 
 
 def _show(

@@ -7,6 +7,8 @@ page, or holds an answer, as in `evaluate_retrieval`.
 from __future__ import annotations
 
 import asyncio
+import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -35,8 +37,11 @@ class Answered:
     Attributes:
         refused: it was said that the documents do not say.
         by_evidence: without asking the model.
+        quoted: the answer is, or ends in, a sentence of a document, since the model's own words did not stand.
+        n_unsupported, n_contradicted: sentences marked so.
         contained: a golden answer's words stand in the answer; `shown`: in the passages.
         n_right: of the `n_cited` passages that the answer cites.
+        evidence_s: from the question to the passages.
     """
 
     id: str
@@ -48,8 +53,12 @@ class Answered:
     contained: bool
     f1: float
     shown: bool
+    quoted: bool
+    n_unsupported: int
+    n_contradicted: int
     n_cited: int
     n_right: int
+    evidence_s: float
     ttft_s: float
     n_prompt: int
     n_decoded: int
@@ -78,9 +87,12 @@ class AnswerScores:
                 "cited_right": fmean(each.n_right > 0 for each in said) if said else 0.0,
                 "citation_precision": sum(each.n_right for each in said) / n_cited if n_cited else 0.0,
                 "wrongly_refused": fmean(each.refused for each in right),
+                "wrongly_refused_by_evidence": fmean(each.by_evidence for each in right),
+                "quoted": fmean(each.quoted for each in right),
             }
         if absent:
             found["rightly_refused"] = fmean(each.refused for each in absent)
+            found["rightly_refused_by_evidence"] = fmean(each.by_evidence for each in absent)
         if composed:
             ttft = [each.ttft_s for each in composed]
             found |= {
@@ -88,6 +100,7 @@ class AnswerScores:
                 "prompt_tokens": fmean(each.n_prompt for each in composed),
                 "answer_tokens": fmean(each.n_decoded for each in composed),
             }  # fmt: skip
+        found["evidence_p95_s"] = percentile([each.evidence_s for each in self.answered], 0.95)
         return {name: round(value, 4) for name, value in found.items()}
 
     def to_json(self) -> dict[str, Any]:
@@ -153,19 +166,20 @@ async def _until_read(daemon: PrivateDaemon, folder: Path, say: Callable[[str], 
 
 async def _ask(client: Client, question: GoldenQuestion, folder: Path) -> Answered:
     passages: list[Passage] = []
+    asked, evidence_s = time.monotonic(), 0.0
     async for event in client.ask(question.question):
         match event:
             case PassagesEvent():
-                passages = event.passages
+                passages, evidence_s = event.passages, time.monotonic() - asked
             case ErrorEvent():
                 raise BenchError(f"{question.question!r}: {event.message}")
             case DoneEvent():
-                return _scored(question, passages, event, paragraph_of(question, folder))
+                return _scored(question, passages, event, paragraph_of(question, folder), evidence_s)
     raise BenchError(f"{question.question!r}: the answer broke off")
 
 
 def _scored(
-    question: GoldenQuestion, passages: Sequence[Passage], done: DoneEvent, paragraph: str
+    question: GoldenQuestion, passages: Sequence[Passage], done: DoneEvent, paragraph: str, evidence_s: float
 ) -> Answered:
     cited = {number for citation in done.citations for number in citation.numbers}
     right = {
@@ -173,12 +187,21 @@ def _scored(
         for passage in passages
         if is_hit(passage, question, paragraph) or scores.contains(passage.text, question.answers)
     }
+    states = Counter(citation.state for citation in done.citations)
     return Answered(
         id=question.id, question=question.question, answerable=question.answerable, answer=done.answer,
-        refused=not done.answered, by_evidence=done.timings.n_decoded == 0,
+        refused=not done.answered, by_evidence=done.origin == "evidence",
         contained=done.answered and scores.contains(done.answer, question.answers),
         f1=scores.f1(done.answer, question.answers) if done.answered else 0.0,
         shown=any(scores.contains(passage.text, question.answers) for passage in passages),
-        n_cited=len(cited), n_right=len(cited & right), ttft_s=round(done.timings.ttft_s, 3),
+        quoted=_ends_in_quotation(done), n_unsupported=states["unsupported"], n_contradicted=states["contradicted"],
+        n_cited=len(cited), n_right=len(cited & right),
+        evidence_s=round(evidence_s, 4), ttft_s=round(done.timings.ttft_s, 3),
         n_prompt=done.timings.n_prompt, n_decoded=done.timings.n_decoded,
     )  # fmt: skip
+
+
+def _ends_in_quotation(done: DoneEvent) -> bool:
+    """Tell whether the daemon put a document's sentence in the place of the model's words, or behind them."""
+    last = done.citations[-1] if done.citations else None
+    return last is not None and last.quotation and done.answer[last.start] == "“"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -59,6 +60,19 @@ def read(file: Path) -> list[GoldenQuestion]:
     if not found:
         raise QuestionsError(f"{file}: holds no question; `appliance evaluate add` writes one")
     return found
+
+
+def sample(questions: Sequence[GoldenQuestion], n: int | None) -> list[GoldenQuestion]:
+    """Return at most `n` answerable and `n` other questions, spread evenly over the file: always the same ones."""
+    answerable = [question for question in questions if question.answerable]
+    others = [question for question in questions if not question.answerable]
+    return _spread(answerable, n) + _spread(others, n)
+
+
+def _spread(questions: Sequence[GoldenQuestion], n: int | None) -> list[GoldenQuestion]:
+    if n is None or n >= len(questions):
+        return list(questions)
+    return [questions[i * len(questions) // n] for i in range(n)]
 
 
 def append(file: Path, question: GoldenQuestion) -> None:

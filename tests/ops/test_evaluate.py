@@ -12,7 +12,7 @@ from appliance.cli import app
 from appliance.ops import scores
 from appliance.ops.evaluate_answers import Answered, AnswerScores
 from appliance.ops.evaluate_retrieval import Asked, RetrievalScores
-from appliance.ops.golden import GoldenQuestion, QuestionsError, append, read
+from appliance.ops.golden import GoldenQuestion, QuestionsError, append, read, sample
 
 BOILER = "The boiler of the east wing is serviced in September by Harlow and Sons, before the heating season begins."
 KEYS = "Keys are handed out at the porter's lodge against a signature; a lost key costs the department 140 euros."
@@ -185,7 +185,7 @@ def test_figures_of_answers_are_of_the_questions_that_have_one() -> None:
         values: dict[str, object] = {
             "id": id, "question": "q", "answerable": True, "answer": "a", "refused": False, "by_evidence": False,
             "contained": True, "f1": 0.5, "shown": True, "n_cited": 1, "n_right": 1, "ttft_s": 2.0, "n_prompt": 100,
-            "n_decoded": 10,
+            "n_decoded": 10, "quoted": False, "n_unsupported": 0, "n_contradicted": 0, "evidence_s": 0.05,
         }  # fmt: skip
         return Answered(**(values | more))  # type: ignore[arg-type]
 
@@ -199,3 +199,10 @@ def test_figures_of_answers_are_of_the_questions_that_have_one() -> None:
     assert figures["wrongly_refused"] == pytest.approx(1 / 3, abs=1e-4)
     assert figures["rightly_refused"] == 1.0
     assert figures["ttft_p50_s"] == 2.0
+
+
+def test_a_sample_is_spread_over_the_file_and_takes_as_many_of_both_kinds() -> None:
+    questions = [GoldenQuestion(str(n), "?", ("x",), "a.txt" if n < 100 else None) for n in range(120)]
+    assert [q.id for q in sample(questions, 4)] == ["0", "25", "50", "75", "100", "105", "110", "115"]
+    assert sample(questions, None) == questions
+    assert len(sample(questions, 50)) == 70
