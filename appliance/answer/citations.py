@@ -98,7 +98,7 @@ class Attributor:
         words: Words,
         embedder: SentenceEmbedder | None = None,
     ) -> None:
-        self._words = words
+        self._words = words = words.of(question)
         self._capitals = detect("\n".join([question, *(p.text for p in passages)])).code == "de"
         self._backings = [Backing(p, words, nouns_have_capitals=self._capitals) for p in passages]
         self._likeness = Likeness(embedder) if embedder else None

@@ -8,6 +8,7 @@ import unicodedata
 from appliance.answer import refusals
 from appliance.answer.instructions import TEMPLATE, instructions
 from appliance.answer.language import ENGLISH
+from appliance.api.schema import Passage
 
 DOES_NOT_SAY = ENGLISH.does_not_say
 
@@ -47,10 +48,21 @@ def neutralise_name(name: str) -> str:
     return " ".join(_plain(name).split())
 
 
-def left_out_note(number: int, path: str, text: str) -> str:
+def defused(passage: Passage) -> Passage:
+    """Return a passage whose text is what the model may read of it."""
+    text = neutralise(passage.text)
+    if text == passage.text:
+        return passage
+    sentence = passage.text[slice(*passage.best)] if passage.best else ""
+    at = text.find(sentence) if sentence else -1
+    return passage.model_copy(update={"text": text, "best": (at, at + len(sentence)) if at >= 0 else None})
+
+
+def left_out_note(passage: Passage) -> str:
     """Say in plain words what the model does not read of a passage because it addresses the machine; empty: nothing."""
-    n = len(instructions(_seen(text)))
-    return f"passage {number}, {path}: {n} instruction{'s' * (n > 1)} to the machine" if n else ""
+    n = len(instructions(_seen(passage.text)))
+    orders = "1 instruction" if n == 1 else f"{n} instructions"
+    return f"{orders} to the machine in passage {passage.number}, {passage.path}" if n else ""
 
 
 def says_nothing(answer: str) -> bool:

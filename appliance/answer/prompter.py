@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from appliance.answer import prompt
+from appliance.answer.guard import defused, left_out_note
 from appliance.answer.language import detect
 from appliance.answer.prompt import Counted, Newest, PastTurn, Prompt, Room
 from appliance.answer.trim import allot, shorten
@@ -66,12 +67,14 @@ class Prompter:
         question = prompt.render_question(
             asked.question, language=detect(asked.question), may_refuse=asked.may_refuse
         )
+        orders = [note for note in map(left_out_note, asked.passages) if note]
+        asked = replace(asked, passages=[defused(passage) for passage in asked.passages])
         counted = await self._count(question, asked)
         passages, notes = self._shortened(asked, counted)
         if notes:
             sizes = await self._engine.count_tokens([prompt.render_passage(p) for p in passages])
             counted = replace(counted, passages=sizes)
-        newest = Newest(question, passages, (*asked.left_out, *notes))
+        newest = Newest(question, passages, (*asked.left_out, *orders, *notes))
         room = Room(self._engine.status().n_ctx, asked.max_answer)
         return prompt.build(newest, asked.history, counted, room)
 
@@ -90,10 +93,11 @@ class Prompter:
         room = self._readable_in_time() - counted.question
         if sum(counted.passages) <= max(room, MIN_PASSAGE_TOKENS):
             return asked.passages, []
-        wanted = set(self._words.content(asked.question))
+        words = self._words.of(asked.question)
+        wanted = set(words.content(asked.question))
         given = allot(counted.passages, max(room, MIN_PASSAGE_TOKENS))
         passages = [
-            shorten(passage, size, tokens, wanted, self._words)
+            shorten(passage, size, tokens, wanted, words)
             for passage, size, tokens in zip(asked.passages, counted.passages, given, strict=True)
         ]
         n_short = sum(new.text != old.text for new, old in zip(passages, asked.passages, strict=True))

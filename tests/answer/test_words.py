@@ -16,6 +16,7 @@ from appliance.answer.words import Words, numbers, sentence_spans, surface_words
         ("A line\nand another", ["A line", "and another"]),
         ('He said "stop." Then left.', ['He said "stop."', "Then left."]),
         ("  padded.  ", ["padded."]),
+        ("压力是五巴。温度是八度。", ["压力是五巴。", "温度是八度。"]),
         ("", []),
     ],
 )
@@ -30,6 +31,37 @@ def test_content_words_are_stems_without_stop_words_and_codes_stay_whole() -> No
         "xr-200",
         "replac",
     ]
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("Wie oft werden die Filter der Anlage gewechselt?", "Der Filter einer Anlage: Wechsel alle 90 Tage"),
+        ("Quelles sont les pressions maximales ?", "La pression maximale est de 6 bar."),
+        ("¿Cuáles son las presiones máximas?", "La presión máxima es de 6 bar."),
+        ("Каково давление насосов?", "Насос: давлением до 6 бар"),
+    ],
+)
+def test_words_are_stemmed_by_the_language_of_the_question(question: str, text: str) -> None:
+    english = Words()
+    words = english.of(question)
+    assert len(set(words.content(question)) & set(words.content(text))) >= 2
+    assert words is words.of(question) is english.of(question)
+    assert words.of("What is the pressure?") is english
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("锅炉的压力是多少？", ["锅炉", "压力"]),
+        ("XR-200水泵", ["xr-200", "水泵"]),
+        ("ボイラーの圧力はいくらですか？", ["ボイ", "イラ", "圧力"]),
+        ("보일러의 압력", ["보일", "일러", "러의", "압력"]),
+    ],
+)
+def test_scripts_without_spaces_give_pairs_of_letters(text: str, words: list[str]) -> None:
+    assert Words().of(text).content(text) == words
+    assert surface_words(text) == words
 
 
 def test_surface_words_keep_their_first_occurrence_only() -> None:
