@@ -29,7 +29,7 @@ _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _PICTURE = re.compile(r"!\[([^\[\]]*)\]\([^()\s]*(?:\s[^()]*)?\)")
 _LINK = re.compile(r"\[([^\[\]]*)\]\((\w+:[^()\s]*)(?:\s[^()]*)?\)")
 _WORD_GAPS = re.compile(r"[_\-+.]+")  # how file names write a space
-_LEFT_OUT = "(…)"
+_NAMELESS = "document"
 
 
 def neutralise(text: str) -> str:
@@ -44,7 +44,7 @@ def neutralise(text: str) -> str:
 def neutralise_name(name: str) -> str:
     """Return a path or place as the model may read it; one that gives orders is left out whole."""
     if instructions(_seen(name)) or instructions(_WORD_GAPS.sub(" ", _seen(name))):
-        return _LEFT_OUT
+        return _NAMELESS
     return " ".join(_plain(name).split())
 
 
@@ -75,12 +75,15 @@ def _seen(text: str) -> str:
 
 
 def _without_instructions(text: str) -> str:
-    kept, until = [], 0
     seen = _COMMENT.sub(" ", _seen(text)) if "<!--" in text else _seen(text)
-    for start, end in instructions(seen):
-        kept += [seen[until:start], _LEFT_OUT]
-        until = end
-    return "".join([*kept, seen[until:]])
+    spans = instructions(seen)
+    if not spans:
+        return seen
+    # Nothing stands in their place: a small model would repeat it.
+    ends = [0, *(end for _, end in spans)]
+    starts = [*(start for start, _ in spans), len(seen)]
+    kept = "".join(seen[end:start] for end, start in zip(ends, starts, strict=True))
+    return re.sub(r"\n{3,}", "\n\n", kept).strip()
 
 
 def _plain(text: str) -> str:
