@@ -189,11 +189,11 @@ class Assistant:
                         yield PrefillEvent(n_done=n_done, n_prompt=n_prompt)
                     case Token(text=text):
                         first_token_s = first_token_s or time.monotonic() - case.started
-                        for shown in composition.feed(text):
+                        for shown in await _off_loop(composition.feed(text)):
                             yield shown
                     case Done():
                         finished = event
-        for shown in composition.finish():
+        for shown in await _off_loop(composition.finish()):
             yield shown
         assert finished is not None, "an engine's stream ends with Done or raises"
         self._prompter.learn(finished)
@@ -251,3 +251,8 @@ class Assistant:
             yield
         finally:
             self._n_answering -= 1
+
+
+async def _off_loop(events: Iterator[AskEvent]) -> list[AskEvent]:
+    """Comparing a sentence with the passages may embed some of theirs: tens of milliseconds that others need not wait."""
+    return await asyncio.to_thread(list, events)
