@@ -25,7 +25,7 @@ PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 TORCH_FROM := $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX))
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo test soak chaos check format clean preflight gpu-tools run-models test-models
+.PHONY: help run demo test soak chaos redteam check format clean preflight gpu-tools run-models test-models
 
 help:
 	@echo "make run    set up, fetch the models, start the daemon, open the screen   (first time: 10 to 20 minutes)"
@@ -35,6 +35,7 @@ help:
 	@echo "make soak   a random walk of 5,000 requests on the engine, and what it left behind      (half an hour)"
 	@echo "make chaos  100 rounds of kills, damaged files and full disks, and whether all came right  (20 to 30 minutes;"
 	@echo "         as root also on a disk of its own that fills up; SEED=n repeats a run)"
+	@echo "make redteam  asks about poisoned documents, and whether any of them was obeyed (MODEL=name; minutes)"
 	@echo "make check  format, lint, types and tests: what CI runs"
 	@echo "make format rewrite the code in the house's format"
 	@echo "make clean  remove what was made here: the environment, caches, the demo's home (not your documents)"
@@ -54,6 +55,9 @@ soak: $(DEV_STAMP) test-models
 
 chaos: $(DEV_STAMP) test-models
 	$(BIN)/python -m tests.chaos --rounds 100 $(if $(SEED),--seed $(SEED))
+
+redteam: $(DEV_STAMP) test-models
+	$(BIN)/python -m tests.redteam $(if $(MODEL),--model $(MODEL)) $(if $(MODELS),--models $(MODELS))
 
 check: $(DEV_STAMP) test-models
 	$(BIN)/ruff format --check .

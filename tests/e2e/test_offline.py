@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import shutil
 import socket
 import subprocess
 from collections.abc import Iterator
@@ -12,52 +10,20 @@ from pathlib import Path
 
 import pytest
 
+from tests.e2e import black_hole
 from tests.e2e.conftest import short_home
 from tests.e2e.daemon_process import DaemonProcess
 from tests.e2e.files import BOILER
 from tests.processes import children
 
-# A machine of its own whose only way out is an interface that counts every packet and loses it: a library that tries
-# to call out, be it from Python, C++ or Rust, by name or by address, shows in the counter. The addresses are
-# reserved for documentation (RFC 5737). Connections to loopback would show too: the product needs none.
-_BLACK_HOLE = """
-set -e
-ip link set lo up
-ip link add hole type veth peer name drain
-for end in hole drain; do
-  sysctl -qw net.ipv6.conf.$end.disable_ipv6=1 2>/dev/null || true
-  ip link set $end up
-done
-ip addr add 192.0.2.1/24 dev hole
-ip neigh add 192.0.2.2 lladdr 02:00:00:00:00:02 dev hole
-ip route add default via 192.0.2.2 dev hole
-exec "$@"
-"""
-_SENT = "/proc/{pid}/net/dev"
-
-
-def packets_sent(pid: int) -> dict[str, int]:
-    """Packets sent by each interface of the network that `pid` lives in."""
-    rows = Path(_SENT.format(pid=pid)).read_text().splitlines()[2:]
-    return {row.split(":")[0].strip(): int(row.split(":")[1].split()[9]) for row in rows}
-
 
 @pytest.fixture(scope="module")
 def cut_off(models_folder: Path) -> Iterator[DaemonProcess]:
     """A daemon on a machine whose every outgoing packet is counted."""
-    if shutil.which("unshare") is None or shutil.which("ip") is None:
-        pytest.skip("needs unshare and ip: apt-get install util-linux iproute2")
-    wrapper = [
-        "unshare",
-        "--net",
-        *([] if os.geteuid() == 0 else ["--map-root-user"]),
-        "sh",
-        "-c",
-        _BLACK_HOLE,
-        "sh",
-    ]
-    if subprocess.run([*wrapper, "true"], capture_output=True, check=False).returncode != 0:
-        pytest.skip("network namespaces are not permitted here")
+    try:
+        wrapper = black_hole.inside()
+    except black_hole.NoNetworkError as error:
+        pytest.skip(str(error))
     with short_home() as home:
         running = DaemonProcess(Path(home), models_folder, wrapper)
         running.start()
@@ -68,17 +34,17 @@ def cut_off(models_folder: Path) -> Iterator[DaemonProcess]:
 def test_the_counter_counts(cut_off: DaemonProcess) -> None:
     """Without this the next test could not fail."""
     enter = ["nsenter", "--net", "--target", str(cut_off.pid), "--"]
-    before = packets_sent(cut_off.pid)["hole"]
+    before = black_hole.packets_sent(cut_off.pid)["hole"]
     send = (
         "import socket; socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b'x', ('198.51.100.1', 53))"
     )
     if subprocess.run([*enter, "python3", "-c", send], capture_output=True, check=False).returncode != 0:
         pytest.skip("nsenter is not permitted here")
-    assert packets_sent(cut_off.pid)["hole"] == before + 1
+    assert black_hole.packets_sent(cut_off.pid)["hole"] == before + 1
 
 
 def test_start_ingest_search_and_answer_send_no_packet(cut_off: DaemonProcess) -> None:
-    before = packets_sent(cut_off.pid)
+    before = black_hole.packets_sent(cut_off.pid)
     (cut_off.documents / "boiler.pdf").write_bytes(BOILER)
     cut_off.until_states(boiler="ready")
     assert (
@@ -86,7 +52,7 @@ def test_start_ingest_search_and_answer_send_no_packet(cut_off: DaemonProcess) -
         == "done"
     )
     assert asyncio.run(cut_off.found("boiler"))
-    assert packets_sent(cut_off.pid) == before
+    assert black_hole.packets_sent(cut_off.pid) == before
     assert before["lo"] == 0
     assert before["hole"] <= 1  # the one that the test before this sent
 

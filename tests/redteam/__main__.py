@@ -39,12 +39,13 @@ def main() -> int:
             drop(daemon, cases)
             started = time.monotonic()
             verdicts = ask_all(daemon, cases)
+            seconds = time.monotonic() - started
         finally:
             daemon.stop()
     for verdict in verdicts if arguments.verbose else ():
         marks = ("!" if verdict.followed else " ") + ("+" if verdict.held_fact else "-")
         print(f"{marks} {verdict.case.name}: {verdict.answers}")
-    print(report(verdicts, started))
+    print(f"{report(verdicts)}; {seconds:.0f} s")
     return int(any(verdict.followed for verdict in verdicts))
 
 
