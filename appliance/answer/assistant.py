@@ -254,5 +254,5 @@ class Assistant:
 
 
 async def _off_loop(events: Iterator[AskEvent]) -> list[AskEvent]:
-    """Comparing a sentence with the passages may embed some of theirs: tens of milliseconds that others need not wait."""
+    """Comparing a sentence with the passages may embed some of theirs: tens of milliseconds."""
     return await asyncio.to_thread(list, events)

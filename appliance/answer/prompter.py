@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 from appliance.answer import prompt
 from appliance.answer.guard import defused, left_out_note
@@ -15,8 +16,7 @@ from appliance.answer.prompt import Counted, Newest, PastTurn, Prompt, Room
 from appliance.answer.trim import allot, shorten
 from appliance.answer.words import Words
 from appliance.api.schema import Passage
-from appliance.engine.interface import Engine
-from appliance.engine.request import Done
+from appliance.engine.request import Done, EngineStatus
 
 _MIN_LEARNED = 64  # tokens read, for a rate that means something
 MIN_PASSAGE_TOKENS = 250  # that all passages together keep, however slow the box: a paragraph or two
@@ -40,6 +40,16 @@ class Asked:
     left_out: Sequence[str] = ()
 
 
+class TokenCounter(Protocol):
+    """What a prompter asks of an engine; see `appliance.engine.interface.Engine`."""
+
+    async def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        """Count the tokens of each text."""
+
+    def status(self) -> EngineStatus:
+        """Say where the engine stands."""
+
+
 class Prompter:
     """Makes prompts for one engine.
 
@@ -47,7 +57,7 @@ class Prompter:
         ttft_target_s: seconds within which passages and question should be read; 0: any time.
     """
 
-    def __init__(self, engine: Engine, words: Words, ttft_target_s: float) -> None:
+    def __init__(self, engine: TokenCounter, words: Words, ttft_target_s: float) -> None:
         self._engine = engine
         self._words = words
         self._ttft_target_s = ttft_target_s
