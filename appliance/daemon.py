@@ -47,6 +47,7 @@ from ingest.options import IngestOptions
 from ingest.parser import Parser
 from ingest.pipeline import Ingest
 from ingest.vectors import RecordVectors
+from models.catalogue import load_catalogue
 from models.embedder import Embedder, open_embedder
 from models.registry import Registry
 from models.reranker import open_reranker
@@ -110,8 +111,12 @@ async def build(config: Config) -> AsyncIterator[Parts]:
         reranker = open_reranker(registry, settings.embed.reranker, settings.embed.rerank_ms / 1000)
         retriever = Retriever(library, dense, record_vectors, embedder, config.documents, words, reranker)
         limits = AnswerLimits(
-            settings.answer.n_passages, settings.answer.max_tokens, settings.answer.refuse_below,
-            settings.answer.quote_above, settings.answer.ttft_target_s,
+            settings.answer.n_passages,
+            settings.answer.max_tokens,
+            settings.answer.refuse_below,
+            settings.answer.quote_above,
+            settings.answer.ttft_target_s,
+            _composes(config, registry),
         )
         attribute = partial(Attributor, words=words, embedder=embedder)
         assistant = Assistant(retriever, engine, journal, limits, attribute)
@@ -121,7 +126,9 @@ async def build(config: Config) -> AsyncIterator[Parts]:
         changes = Changes(asyncio.get_running_loop())
 
         def busy() -> bool:
-            return assistant.busy or tasks.busy or engine.status().n_running > 0  # plain chat is an answer too
+            return (
+                assistant.busy or tasks.busy or engine.status().n_running > 0
+            )  # plain chat is an answer too
 
         ingest = stack.enter_context(_ingest(config, library, dense, embedder, busy, changes))
         yield Parts(
@@ -136,6 +143,18 @@ def _embedder(config: Config, registry: Registry) -> Embedder:
     if installed is None:
         raise ConfigError("no embedder is installed: run `appliance model pull --default --compile-apart`")
     return open_embedder(installed.path, config.settings.embed.backend)
+
+
+def _composes(config: Config, registry: Registry) -> bool:
+    """Tell whether the model words the answers: as set, else unless there is none, or it is too small."""
+    if config.settings.answer.compose != "auto":
+        return config.settings.answer.compose == "always"
+    if config.settings.engine.backend == "openai":
+        return True
+    model = registry.chosen("chat", config.settings.engine.model)
+    if model is None:
+        return False
+    return all(known.composes for known in load_catalogue().models if known.name == model.name)
 
 
 @asynccontextmanager

@@ -220,13 +220,17 @@ class AnswerSettings(_Section):
         default=0.78, ge=0, le=2,
         description="Evidence (0 to 2) below which the documents do not say; raise it for fewer wrong answers.",
     )  # fmt: skip
+    compose: Literal["auto", "always", "never"] = Field(
+        default="auto",
+        description="Whether the model words answers; else they are quoted sentences. auto: unless it is too small.",
+    )
     quote_above: float = Field(
         default=1.0, ge=0, le=2,
         description="Evidence from which a sentence of the documents is quoted where the model finds no answer.",
     )  # fmt: skip
     ttft_target_s: float = Field(
         default=6.0, ge=0, le=600,
-        description="Seconds to the first word aimed at: on a slow box the model reads shortened passages; 0: whole ones.",
+        description="Seconds to the first word aimed at; on a slow box the model reads shortened passages; 0: whole.",
     )  # fmt: skip
 
 

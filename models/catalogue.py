@@ -74,6 +74,7 @@ class CatalogueModel(_Entry):
         sha256: the publisher's, of `file`; None where we do not know it.
         n_ctx: tokens the model was trained for.
         min_memory_gb: memory of the smallest box it runs on, in 10^9 bytes.
+        composes: its own sentences can be trusted; where not, answers are sentences of the documents.
         default_from_gb: it is the default of its role from this much memory on; None: never.
     """
 
@@ -87,6 +88,7 @@ class CatalogueModel(_Entry):
     n_ctx: int = Field(gt=0)
     licence: str
     min_memory_gb: float = Field(ge=0)
+    composes: bool = True
     default_from_gb: float | None = Field(default=None, ge=0)
     sources: tuple[Source, ...] = Field(min_length=1)
 

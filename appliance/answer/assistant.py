@@ -16,11 +16,13 @@ from appliance.answer.followup import context
 from appliance.answer.language import detect
 from appliance.answer.prompt import PastTurn, Prompt
 from appliance.answer.prompter import Asked, Prompter
+from appliance.answer.quotation import Quotation, quote
 from appliance.answer.recall import Recalled, recall
 from appliance.answer.retrieval import Retrieved, Retriever
 from appliance.answer.words import Words
 from appliance.api.schema import (
     AskEvent,
+    CitationEvent,
     ContextBudget,
     DoneEvent,
     PassagesEvent,
@@ -49,6 +51,7 @@ class AnswerLimits:
     refuse_below: float
     quote_above: float
     ttft_target_s: float
+    compose: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,10 +138,16 @@ class Assistant:
         with self._answering():
             case = await self._open(question)
             yield PassagesEvent(passages=list(case.found.passages))
-            weak = case.found.confidence < self._limits.refuse_below
-            async with aclosing(self._refuse(case) if weak else self._compose(case)) as events:
+            async with aclosing(self._answer(case)) as events:
                 async for event in events:
                     yield event
+
+    def _answer(self, case: _Case) -> AsyncGenerator[AskEvent, None]:
+        if case.found.confidence < self._limits.refuse_below:
+            return self._at_once(case, None)
+        if self._limits.compose:
+            return self._compose(case)
+        return self._at_once(case, quote(case.found.passages[0]) if case.found.passages else None)
 
     async def _open(self, question: Question) -> _Case:
         started, asked = time.monotonic(), time.time()
@@ -154,17 +163,20 @@ class Assistant:
         conversation = question.conversation or self._journal.begin()
         return _Case(question, conversation, recalled, found, started, asked)
 
-    async def _refuse(self, case: _Case) -> AsyncGenerator[AskEvent, None]:
-        """The evidence is too weak: say so at once, without asking the model."""
+    async def _at_once(self, case: _Case, quotation: Quotation | None) -> AsyncGenerator[AskEvent, None]:
+        """Answer without asking the model: by a sentence of a document, or that they do not say."""
         timings = Timings(retrieval_s=case.found.seconds, ttft_s=time.monotonic() - case.started)
-        refusal = detect(case.question.text).does_not_say
-        yield TokenEvent(text=refusal)
+        answer = quotation.text if quotation else detect(case.question.text).does_not_say
+        yield TokenEvent(text=answer)
+        if quotation:
+            yield CitationEvent(citation=quotation.citation)
         done = DoneEvent(
-            finish_reason="stop", answer=refusal, answered=False, origin="evidence", citations=[],
+            finish_reason="stop", answer=answer, answered=quotation is not None,
+            origin="quotation" if quotation else "evidence", citations=[quotation.citation] if quotation else [],
             model=self._engine.status().model, context=self._nothing_sent(case), timings=timings,
             conversation=case.conversation,
         )  # fmt: skip
-        yield await self._kept(case, done, sent=prompt.render_question(case.question.text), raw=refusal)
+        yield await self._kept(case, done, sent=prompt.render_question(case.question.text), raw=answer)
 
     async def _compose(self, case: _Case) -> AsyncGenerator[AskEvent, None]:
         """The model answers; each sentence is compared with the passages as soon as it is complete."""

@@ -43,6 +43,7 @@ class DaemonProcess:
             "APPLIANCE_MODELS__FOLDER": str(self._models),
             "APPLIANCE_ENGINE__MODEL": "smollm2-135m-instruct",
             "APPLIANCE_ENGINE__N_CTX": "4096",
+            "APPLIANCE_ANSWER__COMPOSE": "always",  # the smallest model would only quote
             "APPLIANCE_INGEST__SETTLE_MS": "200",
             **self.settings,
         }
