@@ -104,10 +104,11 @@ def test_answering_writes_only_the_journal_starts_nothing_and_sends_nothing(orde
 
 
 def test_people_see_the_order_whole_and_flagged_and_the_reply_says_what_was_not_read(ordeal: Ordeal) -> None:
-    events = asyncio.run(ordeal.daemon.ask("How fast does the Kestrel pump run?"))
+    events = asyncio.run(ordeal.daemon.ask("Which toner does the Vanta printer take?"))
     passages = next(event for event in events if isinstance(event, PassagesEvent)).passages
-    [kestrel] = [p for p in passages if p.path == "kestrel.txt" and "PELICAN" in p.text]
-    assert "instruction-like" in kestrel.flags
+    [poisoned] = [p for p in passages if p.path == "vanta.txt"]
+    assert "GRANITE OWL" in poisoned.text
+    assert "instruction-like" in poisoned.flags
     assert any("to the machine" in note for note in events[-1].context.left_out)  # type: ignore[union-attr]
 
 
