@@ -18,7 +18,17 @@ from appliance.answer.guard import says_nothing
 from appliance.answer.language import detect
 from appliance.answer.likeness import Likeness, SentenceEmbedder
 from appliance.answer.names import KnownNames, joined
-from appliance.answer.support import MAYBE, SUPPORTS, SURELY, Asked, Backing, Finding
+from appliance.answer.support import (
+    MAYBE,
+    NEARLY,
+    SAME_SENTENCE,
+    SUPPORTS,
+    SURELY,
+    TOGETHER,
+    Asked,
+    Backing,
+    Finding,
+)
 from appliance.answer.words import Words, sentence_spans
 from appliance.api.schema import Citation, Passage, Source
 
@@ -34,7 +44,7 @@ _CLEARER = (
 # true sentences 0.42 to 0.92 (median 0.74), sentences of other topics below 0.21, with one word changed up to 0.86.
 _ALIKE = 0.65
 _UNLIKE = 0.3
-_STANDS_ALONE = 4  # content words; a shorter answer is compared together with the question
+_STANDS_ALONE = 3  # content words; a shorter answer is compared together with the question
 _N_LIKELY = 6  # sentences of a passage that are embedded
 _MIN_QUOTED = 4  # words that make a quotation: "Von Miller." stands word for word in many texts
 
@@ -131,7 +141,7 @@ class Attributor:
 
     def _cite(self, sentence: str, start: int, end: int) -> Citation | None:
         """Return what is to be said of a sentence; None where it claims nothing."""
-        if says_nothing(sentence):
+        if says_nothing(sentence) or not any(c.isalnum() for c in sentence):
             return None  # a refusal has nothing to support it, and needs nothing
         claim = Claim(sentence, self._words, nouns_have_capitals=self._capitals)
         compared = sorted(
@@ -168,6 +178,10 @@ class Attributor:
 
     def _is_enough(self, backing: Backing, claim: Claim, finding: Finding) -> bool:
         """Whether enough of a sentence stands in a passage; vectors decide where words are in doubt."""
+        if len(claim.stems) >= _STANDS_ALONE and finding.together < TOGETHER:
+            return False
+        if finding.share >= NEARLY and finding.overlap >= SAME_SENTENCE:
+            return True
         if self._likeness is None or not MAYBE <= finding.share < SURELY:
             return finding.share >= SUPPORTS
         said = claim.text if len(claim.stems) >= _STANDS_ALONE else f"{self._question} {claim.text}"

@@ -8,7 +8,7 @@ from functools import cached_property
 
 from appliance.answer.figures import Figure, figures
 from appliance.answer.names import Name, names
-from appliance.answer.negation import Polarity, polarity
+from appliance.answer.negation import NEGATORS, Polarity, polarity
 from appliance.answer.words import Words
 
 # What says only where an answer comes from; nothing in a document would support these words.
@@ -56,8 +56,10 @@ class Claim:
 
 
 def stems(text: str, words: Words) -> frozenset[str]:
-    """Return the content words of a text that are not figures or lone letters."""
-    return frozenset(s for s in words.content(text) if len(s) > 1 and not _FIGURE.fullmatch(s))
+    """Return the content words of a text that are no figures, negators or lone letters."""
+    return frozenset(
+        s for s in words.content(text) if len(s) > 1 and s not in NEGATORS and not _FIGURE.fullmatch(s)
+    )
 
 
 def share(wanted: Set[str], known: Set[str]) -> float:

@@ -42,6 +42,10 @@ _NUMBER = re.compile(
 _WRITTEN = re.compile(rf"\b(?:{WRITTEN})(?:(?:\s+and\s+|[\s-])(?:{WRITTEN}))*\b", re.IGNORECASE)
 _WRITTEN_WORD = re.compile(rf"\b(?:{WRITTEN})\b", re.IGNORECASE)
 _ORDINAL = re.compile(r"(?:st|nd|rd|th|s|er|ers)\b", re.IGNORECASE)
+# Shorter words are mostly no nouns.
+_NOUN = re.compile(
+    r"\s(?!(?:other|different|more|less|total|major|main|such|from|that|with|were|have)\b)([a-z]{4,})\b"
+)
 _DECADE = re.compile(r"[12]\d\d0s")
 _HALVES = {"½": ".5", "¼": ".25", "¾": ".75", None: ""}
 _DATE = "date"
@@ -57,6 +61,7 @@ class Figure:
         text: as it is written, unit included.
         start, end: where it stands.
         parts: day and year of a date.
+        counted: the word after a number without a unit, without its plural ("five plays": "play"); empty where none is.
     """
 
     values: frozenset[str]
@@ -65,15 +70,21 @@ class Figure:
     start: int
     end: int
     parts: frozenset[str] = frozenset()
+    counted: str = ""
 
     def is_in(self, known: Sequence[Figure]) -> bool:
         """Tell whether it stands among the figures of another text; a unit that is not given fits every unit."""
         if any(self.values & other.values and _same_unit(self.unit, other.unit) for other in known):
-            return True
+            return not self._is_counted_otherwise(known)
         plain = frozenset[str]().union(*(other.values | other.parts for other in known))
         if self.unit == _DATE:
             return self.parts <= plain and not any(self._same_month(other) for other in known)
         return any(self.values & other.parts for other in known)
+
+    def _is_counted_otherwise(self, known: Sequence[Figure]) -> bool:
+        """Whether the same thing is counted there, and never so many: three plays and five yards are not five plays."""
+        counts = [other for other in known if self.counted and other.counted == self.counted]
+        return bool(counts) and not any(self.values & other.values for other in counts)
 
     def is_like(self, other: Figure) -> bool:
         """Tell whether the other could stand in its place: a date for a date, the same unit, or the same number."""
@@ -126,7 +137,14 @@ def _numbers(text: str) -> Iterator[Figure]:
         values = frozenset(
             sign + _scaled(value + _HALVES[match["half"]], factor) for value in _readings(match["digits"])
         )
-        yield Figure(values, unit, text[match.start() : end].strip(), match.start(), end)
+        yield Figure(
+            values,
+            unit,
+            text[match.start() : end].strip(),
+            match.start(),
+            end,
+            counted=_counted(text, end, unit),
+        )
 
 
 def _written(text: str) -> Iterator[Figure]:
@@ -137,7 +155,13 @@ def _written(text: str) -> Iterator[Figure]:
             factor, unit, end = _what_follows(text, match.end())
             if value is not None and (value > 1 or unit):  # "one" is mostly a pronoun
                 values = frozenset({_scaled(str(value), factor)})
-                yield Figure(values, unit, text[match.start() : end], match.start(), end)
+                counted = _counted(text, end, unit)
+                yield Figure(values, unit, text[match.start() : end], match.start(), end, counted=counted)
+
+
+def _counted(text: str, end: int, unit: str) -> str:
+    following = _NOUN.match(text, end)
+    return "" if unit or following is None else following[1].removesuffix("s")
 
 
 def _what_follows(text: str, end: int) -> tuple[int, str, int]:

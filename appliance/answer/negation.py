@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from appliance.answer.words import Words
 
 _TOKEN = re.compile(r"\w+(?:['’\-]\w+)*|[,;:.!?()–—]")
-_NEGATORS = frozenset(
+NEGATORS = frozenset(
     "not no never none neither nor without cannot nobody nothing nicht nie niemals ohne "
     "kein keine keinen keinem keiner keines".split()
 )
@@ -108,7 +108,7 @@ def _scope(clause: list[re.Match[str]], i: int, words: Words) -> tuple[list[str]
         stems = [stem for token in reversed(before) for stem in words.content(token.group())]
         stems += [stem for token in after for stem in words.content(token.group())]
         return (stems, clause[i]) if stems else None
-    if word not in _NEGATORS and not word.endswith(("n't", "n’t")):
+    if word not in NEGATORS and not word.endswith(("n't", "n’t")):
         return None
     if after and after[0].group().casefold() in _BOUNDS:
         return None

@@ -20,10 +20,15 @@ from appliance.api.schema import Passage
 # A passage supports a sentence when this share of what the sentence adds to the question stands in it.
 # Between the other two, words alone leave it in doubt.
 SUPPORTS = 0.6
+# or this share, where the best sentence has so much of all its words: one word said otherwise.
+NEARLY, SAME_SENTENCE = 0.5, 0.75
+# A sentence whose words stand in the passage, but not together, is none that the passage says.
+TOGETHER = 0.4
 MAYBE, SURELY = 0.5, 0.8
 # A passage sentence is about the same thing as a sentence of the answer when it has this share of its words.
 _ABOUT = 0.6
 _MIN_ABOUT = 2  # and at least so many of them
+_RETOLD = 0.8  # share of its words from which a sentence is retold but for a name
 _NEARBY = 1  # sentences before and after the best one in which a figure may stand as well
 
 
@@ -35,6 +40,7 @@ class Finding:
         share: of the sentence's own words and figures that stand in the passage, 0 to 1.
         nearness: of the question's words, by rarity, that stand in the best sentence, 0 to 1.
         overlap: share of all its words that stand in the best sentence, 0 to 1.
+        together: the same for that sentence and those beside it.
         missing: figures and names that the passage does not have where they would have to stand.
         conflicts: those of them in whose place it has others, and what one denies and the other affirms.
         quote: the passage's best sentence, as written.
@@ -43,6 +49,7 @@ class Finding:
     share: float
     nearness: float
     overlap: float
+    together: float
     missing: tuple[str, ...]
     conflicts: tuple[str, ...]
     quote: str
@@ -129,42 +136,53 @@ class Backing:
     def compare(self, claim: Claim, asked: Asked) -> Finding:
         """Compare a sentence of the answer with this passage."""
         if not self.sentences:
-            return Finding(0.0, 0.0, 0.0, (), (), "")
+            return Finding(0.0, 0.0, 0.0, 0.0, (), (), "")
         added = asked.added_by(claim)
         scores = [_share_in(s, added) + asked.nearness(s) for s in self.sentences]
         at = scores.index(max(scores))
-        best = self.sentences[at]
-        near = self._figures_near(at)
+        best, near = self.sentences[at], self._near(at)
+        figures = [figure for sentence in near for figure in sentence.figures]
         lost = Added(
             added.stems - self._stems,
-            [figure for figure in added.figures if not figure.is_in(near)],
+            [figure for figure in added.figures if not figure.is_in(figures)],
             [name for name in added.names if name not in self.names],
         )
         return Finding(
             1.0 - lost.n_items / added.n_items if added.n_items else 0.0,
             asked.nearness(best),
             share(claim.stems, best.stems | self._place.stems),
+            share(claim.stems, frozenset[str]().union(*(sentence.stems for sentence in near))),
             (*(figure.text for figure in lost.figures), *joined(lost.names, claim.text)),
-            tuple(self._conflicts(claim, asked, best, lost)),
+            tuple(self._conflicts(claim, asked, at, lost)),
             best.text,
         )
 
-    def _figures_near(self, at: int) -> list[Figure]:
-        near = self.sentences[max(0, at - _NEARBY) : at + _NEARBY + 1]
-        return [figure for sentence in [*near, self._place] for figure in sentence.figures]
+    def _near(self, at: int) -> list[Claim]:
+        """A sentence, those beside it, and what stands around the passage."""
+        return [*self.sentences[max(0, at - _NEARBY) : at + _NEARBY + 1], self._place]
 
-    def _conflicts(self, claim: Claim, asked: Asked, best: Claim, lost: Added) -> list[str]:
+    def _conflicts(self, claim: Claim, asked: Asked, at: int, lost: Added) -> list[str]:
         """What stands in the sentence where the best sentence, which is about the same thing, has something else."""
+        best = self.sentences[at]
         if not self._is_about(claim, asked, best, lost):
             return []
         figures = [f for f in best.figures if not f.is_in(claim.figures) and not f.is_in(asked.claim.figures)]
         said = KnownNames(claim.text)
         has_other_names = any(name not in said and name not in asked.names for name in best.names)
+        names = lost.names or self._moved(claim, asked, at)
         return [
             *(figure.text for figure in lost.figures if any(figure.is_like(other) for other in figures)),
-            *(joined(lost.names, claim.text) if has_other_names else ()),
+            *(joined(names, claim.text) if has_other_names else ()),
             *opposed(claim.polarity, best.polarity),
         ]
+
+    def _moved(self, claim: Claim, asked: Asked, at: int) -> list[Name]:
+        """Names that the passage has elsewhere, where the best sentence says nearly all the rest."""
+        near = KnownNames("\n".join(sentence.text for sentence in self._near(at)))
+        moved = [name for name in asked.added_by(claim).names if name not in near]
+        rest = claim.stems - {stem for name in moved for stem in self._words.content(name.text)}
+        is_retold = len(rest) > _MIN_ABOUT and share(rest, self.sentences[at].stems) >= _RETOLD
+        return moved if is_retold else []
 
     def _is_about(self, claim: Claim, asked: Asked, best: Claim, lost: Added) -> bool:
         """Whether both sentences are about one thing, lost names aside; a short answer leans on the question."""

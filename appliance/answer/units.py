@@ -21,6 +21,11 @@ oz ounce|ounces
 mm millimetre|millimetres|millimeter|millimeters
 cm centimetre|centimetres|centimeter|centimeters|zentimeter
 m metre|metres|meter|meters
+mi² sq mi|square mile|square miles
+km² sq km|km2|square kilometre|square kilometres|square kilometer|square kilometers
+m² sq m|m2|square metre|square metres|square meter|square meters|quadratmeter
+ft² sq ft|square foot|square feet
+m³ m3|cubic metre|cubic metres|cubic meter|cubic meters|kubikmeter
 km kilometre|kilometres|kilometer|kilometers
 mi mile|miles
 ft foot|feet|fuß

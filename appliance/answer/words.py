@@ -15,7 +15,7 @@ _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 # A sentence ends at . ! ? … or a line break, unless the full stop stands in a number, an abbreviation or an initial.
 _SENTENCE_END = re.compile(r"[.!?…]+[\"'”’»)\]]*(?=\s)|[。！？]+[”’」』）)]*|\n+")
 _ABBREVIATION = re.compile(
-    r"(?:^|[\s(])(?:[A-Z]|Mr|Mrs|Ms|Dr|Prof|St|No|Nr|Fig|Sec|Art|Abs|approx|ca|vs|etc|e\.g|i\.e|z\.B|d\.h|bzw|max|min)\.$"
+    r"(?:^|[\s(])(?:(?:[A-Z]\.)*[A-Z]|Mr|Mrs|Ms|Dr|Prof|St|No|Nr|Fig|Sec|Art|Abs|approx|ca|vs|etc|e\.g|i\.e|z\.B|d\.h|bzw|max|min)\.$"
 )
 # Scripts that put no spaces between words, Korean with them, whose words carry their particles with them.
 _UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3]+")

@@ -23,21 +23,19 @@ _KEYS = (
     )),
     ("Reading", (
         ("Tab, then 1 … 9; or click", "read a passage in its document"),
-        ("Tab, Shift+Tab", "to the last answer and back; earlier ones"),
-        ("Tab, then B", "who had how much of the context"),
+        ("Tab, Shift+Tab; B", "to the last answer and back; its context"),
         ("PgUp PgDn", "scroll the conversation"),
-        ("← →, M, T, Esc", "in a document: other passages, more, translate, back"),
+        ("← →, M, T, Esc", "in a document: others, more, translate, back"),
     )),
     ("Anywhere", (
-        ("F2", "documents; type to filter, F5: read a failed file again, F6: pause reading"),
-        ("F2, Enter", "one document; S: summarise it, X: take columns out of it"),
+        ("F2", "documents; type: filter, F5: again, F6: pause"),
+        ("F2, Enter", "one of them; S: summarise, X: take columns"),
         ("Ctrl+P", "all commands; light and dark themes"),
         ("Ctrl+Q", "quit"),
     )),
     ("Marks", (
         ("[2]", "passage 2 supports the sentence"),
-        ("[?]", "no passage supports it: check it yourself"),
-        ("[!]", "a passage says otherwise: it is told under the answer"),
+        ("[?]  [!]", "no passage supports it; one says otherwise"),
     )),
 )  # fmt: skip
 
