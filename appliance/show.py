@@ -10,6 +10,7 @@ from typing import Any
 
 from appliance.api.schema import (
     AskEvent,
+    Citation,
     CitationEvent,
     DoneEvent,
     ErrorEvent,
@@ -59,7 +60,7 @@ class Answer:
             case TokenEvent(text=text):
                 self._write(clean(text))
             case CitationEvent(citation=citation):
-                self._write("".join(f" [{n}]" for n in citation.numbers) or " [no source]")
+                self._write(f" {mark(citation)}")
             case DoneEvent():
                 self._done = event
             case ErrorEvent(code=code, message=message, retryable=retryable):
@@ -76,14 +77,23 @@ class Answer:
             )
             return done.answered
         print("\n")
-        cited = {number for citation in done.citations for number in citation.numbers}
-        for passage in self._passages:
-            if passage.number in cited:
-                print(f"  [{passage.number}] {_place(passage)}")
+        self._print_sources(done)
         for left_out in done.context.left_out:
             print(f"  left out: {clean(left_out)}")
         print(f"  {_figures(done)}")
         return done.answered
+
+    def _print_sources(self, done: DoneEvent) -> None:
+        cited = {number for citation in done.citations for number in citation.numbers}
+        for passage in self._passages:
+            if passage.number in cited:
+                print(f"  [{passage.number}] {_place(passage)}")
+        for citation in done.citations:
+            if citation.state == "contradicted":
+                for source in citation.sources:
+                    print(f"  against it: “{clean(source.quote)}” [{source.number}] {clean(source.path)}")
+        if done.origin == "quotation":
+            print("  the model gave no answer; these are the document's own words")
 
     def _note(self, text: str) -> None:
         if not self._as_json and sys.stderr.isatty():
@@ -95,6 +105,14 @@ class Answer:
             print(text, end="", flush=True)
 
 
+def mark(citation: Citation) -> str:
+    """Return what is put behind a sentence: who supports it, that nobody does, or who says otherwise."""
+    if citation.state == "contradicted":
+        numbers = ", ".join(str(source.number) for source in citation.sources)
+        return f"[conflicts with {numbers}: {clean(', '.join(citation.conflicts))}]"
+    return " ".join(f"[{number}]" for number in citation.numbers) or "[no source]"
+
+
 def _figures(done: DoneEvent) -> str:
     timings, context = done.timings, done.context
     if timings.n_decoded == 0:
@@ -102,7 +120,8 @@ def _figures(done: DoneEvent) -> str:
     n_used = context.n_prompt + timings.n_decoded
     return (
         f"{done.model}: first token after {timings.ttft_s:.1f} s, {timings.decode_tps:.0f} tokens/s, "
-        f"context {n_used} of {context.n_ctx} tokens"
+        f"context {n_used} of {context.n_ctx} tokens (system {context.n_system}, earlier turns {context.n_history}, "
+        f"passages {context.n_passages}, question {context.n_question}, answer {timings.n_decoded})"
     )
 
 
@@ -171,9 +190,16 @@ def _print_passages(found: Sequence[Passage]) -> None:
 
 def _place(passage: Passage) -> str:
     place = f"{passage.path}, {passage.locator}" if passage.locator else passage.path
-    for name, paths in (("the same text", passage.also), ("older versions", passage.older)):
-        place += f" ({name}: {', '.join(paths)})" if paths else ""
-    return clean(place)
+    notes = [
+        f"{what}: {', '.join(which)}"
+        for what, which in (
+            ("the same text", passage.also),
+            ("newer than", passage.older),
+            ("warning", passage.flags),
+        )
+        if which
+    ]
+    return clean(f"{place} ({'; '.join(notes)})" if notes else place)
 
 
 def print_json(data: Wire | dict[str, Any]) -> None:

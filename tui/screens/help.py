@@ -28,7 +28,7 @@ _KEYS = (
         ("← →, M, T, Esc", "in a document: others, more, translate, back"),
     )),
     ("Anywhere", (
-        ("F2", "documents; type: filter, F5: again, F6: pause"),
+        ("F2", "documents; F5: read again, F6: pause reading"),
         ("F2, Enter", "one of them; S: summarise, X: take columns"),
         ("Ctrl+P", "all commands; light and dark themes"),
         ("Ctrl+Q", "quit"),
