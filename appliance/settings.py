@@ -217,8 +217,8 @@ class AnswerSettings(_Section):
     )
     max_tokens: int = Field(default=400, ge=16, le=8192, description="Longest answer in tokens.")
     refuse_below: float = Field(
-        default=0.78, ge=0, le=2,
-        description="Evidence (0 to 2) below which the documents do not say; raise it for fewer wrong answers.",
+        default=0.4, ge=0, le=1,
+        description="Confidence (0 to 1) below which the documents do not say; raise it for fewer wrong answers.",
     )  # fmt: skip
     compose: Literal["auto", "always", "never"] = Field(
         default="auto",

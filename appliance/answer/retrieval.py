@@ -1,65 +1,32 @@
-"""From a question to passages: dense and lexical candidates of what the caller may see, fused, checked, trimmed."""
+"""From a question to passages: candidates of what the caller may see, fused, checked, trimmed."""
 
 from __future__ import annotations
 
-import logging
 import time
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-
-from appliance.answer.evidence import best_sentence, evidence
-from appliance.answer.fusion import Ranking, fuse
-from appliance.answer.passages import distinct, to_passages
-from appliance.answer.query import fts_query, rarity
-from appliance.answer.readable import still_readable
+from appliance.answer.candidates import Candidates, ExactIndex, Found, Search, VectorIndex
+from appliance.answer.evidence import Signs, confidence, lead_of, signs
+from appliance.answer.fusion import fuse
+from appliance.answer.naming import Naming
+from appliance.answer.passages import Kept, distinct, to_passages
+from appliance.answer.query import Query, match, rarity
 from appliance.answer.rerank import N_CANDIDATES, Reranker, rerank
-from appliance.answer.words import Words, surface_words
+from appliance.answer.sentences import Sentence, SentenceEmbedder, Sentences
+from appliance.answer.words import Words
 from appliance.api.schema import Passage
 from ingest.access import Viewer
-from ingest.errors import DenseError
-from ingest.filter import EVERYTHING, Filter, Scope
+from ingest.filter import EVERYTHING, Filter
 from ingest.library import Library
-from ingest.stored import StoredChunk
-
-log = logging.getLogger(__name__)
+from ingest.locator import PATH
 
 # Candidates of each kind for n passages: filters, duplicates and Chroma's recall holes (chroma#1205) eat some.
 _OVERFETCH = 8
 _MIN_CANDIDATES = 40
-_DEEPER = 8  # times as many, where access, a filter or deletions leave too few
-# Chunks of a filter's documents that are ranked exactly at once: 25 ms of CPU for so many (100,000 chunks recorded,
-# 2026-11-30); of more, enough are mostly among the near ones, and where not, exact search costs 4 ms a thousand.
-_EXACT_BELOW = 5000
-_N_EVIDENCE = 5  # passages whose words count as evidence
-
-
-class VectorIndex(Protocol):
-    """Nearest chunks of a vector, by Chroma."""
-
-    def query(self, vector: NDArray[np.float32], n: int) -> Ranking:
-        """Return (chunk id, cosine), best first."""
-
-
-class ExactIndex(VectorIndex, Protocol):
-    """The same, by the record's own vectors, held in memory from the first query on."""
-
-    def among(self, documents: Collection[int], vector: NDArray[np.float32], n: int) -> Ranking:
-        """Return (chunk id, cosine) of the nearest chunks of these documents alone, best first."""
-
-    def forget(self) -> None:
-        """Give the memory back until the next query."""
-
-
-class QueryEmbedder(Protocol):
-    """Turns texts into vectors."""
-
-    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return (n, n_dims), L2-normalised."""
+_N_EVIDENCE = 5  # passages whose sentences count as evidence
+_N_SENTENCES = 2  # of each that are embedded for it, and of the first passage one more, which may be quoted
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,12 +34,14 @@ class Retrieved:
     """What was found.
 
     Attributes:
-        confidence: see `evidence`. Says how likely the answer is among the passages.
+        confidence: how likely the answer is among the passages, 0 to 1; see `evidence`.
+        signs: what it is made of.
     """
 
     passages: tuple[Passage, ...]
     confidence: float
     seconds: float
+    signs: Signs = field(default_factory=Signs)
 
 
 class Retriever:
@@ -83,16 +52,15 @@ class Retriever:
         library: Library,
         dense: VectorIndex,
         record_vectors: ExactIndex,
-        embedder: QueryEmbedder,
+        embedder: SentenceEmbedder,
         folder: Path,
         words: Words,
         reranker: Reranker | None = None,
     ) -> None:
         self._library = library
-        self._dense = dense
-        self._record_vectors = record_vectors
+        self._candidates = Candidates(library, dense, record_vectors, folder)
+        self._naming = Naming(library, words)
         self._embedder = embedder
-        self._folder = folder
         self._words = words
         self._reranker = reranker
 
@@ -110,67 +78,59 @@ class Retriever:
             NotInLibraryError: `only` names what is not there.
         """
         started = time.monotonic()
-        scope = self._library.scope(only, viewer)
-        words = self._words
-        n_candidates = max(_MIN_CANDIDATES, n * _OVERFETCH)
-        sought = f"{context} {query}".strip()
-        dense, chunks = self._dense_candidates(self._embedder.embed([sought])[0], n_candidates, viewer, scope)
-        lexical = (
-            self._library.lexical(fts_query(sought), n_candidates, viewer, scope)
-            if surface_words(sought)
-            else []
-        )
-        chunks |= self._visible(lexical, viewer)
-        fused = fuse(dense, [(i, score) for i, score in lexical if i in chunks])
-        n_best = max(n, _N_EVIDENCE, N_CANDIDATES if self._reranker else 0)
-        best = distinct([(chunks[i], score) for i, score in fused], n_best, words)
-        if self._reranker is not None:
-            best = rerank(sought, best, self._reranker)
-        weights = rarity(query if surface_words(query) else sought, self._library, words)
-        confidence = evidence(dense, [each.chunk for each in best[:_N_EVIDENCE]], weights, words)
+        sought = Query.of(f"{context} {query}".strip())
+        own = Query.of(query)
+        frequency = self._library.document_frequency(sought.words)
+        n_chunks = self._library.n_chunks()
+        search = Search(
+            sought, match(sought.words, frequency, n_chunks), self._embedder.embed([sought.text])[0],
+            self._naming.named(sought.text), viewer, self._library.scope(only, viewer),
+            max(_MIN_CANDIDATES, n * _OVERFETCH),
+        )  # fmt: skip
+        found = self._candidates.find(search)
+        best = self._best(search, found, max(n, _N_EVIDENCE))
+        weights = rarity(own.words or sought.words, frequency, n_chunks, self._words)
+        sentences = Sentences(query, weights, search.vector, self._words, self._embedder)
+        seen = self._signs(search, found, best[:_N_EVIDENCE], sentences)
         ids = [each.chunk.id for each in best[:n]]
         beside, also = self._library.beside(ids, viewer), self._library.same_text(ids, viewer)
-        passages = to_passages(best[:n], beside, also, lambda text: best_sentence(text, weights, words))
-        return Retrieved(passages, confidence, time.monotonic() - started)
+        passages = to_passages(best[:n], beside, also, sentences.best)
+        return Retrieved(passages, confidence(seen) if best else 0.0, time.monotonic() - started, seen)
 
     def still_there(self, chunk_ids: Sequence[int], viewer: Viewer) -> bool:
         """Tell whether all these chunks still exist and may be read: for passages of earlier turns."""
-        return len(self._visible([(i, 0.0) for i in chunk_ids], viewer)) == len(set(chunk_ids))
+        return len(self._candidates.visible(chunk_ids, viewer)) == len(set(chunk_ids))
 
-    def _dense_candidates(
-        self, vector: NDArray[np.float32], n: int, viewer: Viewer, scope: Scope | None
-    ) -> tuple[Ranking, dict[int, StoredChunk]]:
-        """The nearest chunks of those that the viewer may see; looks deeper while few of the near ones are theirs."""
-        exact = scope is not None and scope.n_chunks < _EXACT_BELOW
-        depth = n if scope is None or exact else n * _DEEPER
-        while True:
-            if scope is not None and exact:
-                ranking = self._record_vectors.among(scope.documents, vector, depth)
-            else:
-                ranking = self._nearest(vector, depth)
-            chunks = self._visible(ranking, viewer, scope)
-            if len(chunks) >= n or len(ranking) < depth:
-                return [(i, score) for i, score in ranking if i in chunks][:n], chunks
-            if scope is not None and not exact:
-                exact, depth = True, n
-            else:
-                depth *= _DEEPER
+    def _best(self, search: Search, found: Found, n: int) -> list[Kept]:
+        """The best of the candidates that do not repeat each other."""
+        weight = search.query.dense_weight(search.named.clearly)
+        fused = fuse(found.dense, found.lexical, weight, found.bonus)
+        n_best = max(n, N_CANDIDATES if self._reranker else 0)
+        best = distinct([(found.chunks[i], score) for i, score in fused], n_best, self._words)
+        return best if self._reranker is None else rerank(search.query.text, best, self._reranker)
 
-    def _nearest(self, vector: NDArray[np.float32], n: int) -> Ranking:
-        try:
-            found = self._dense.query(vector, n)
-        except DenseError as error:
-            log.debug("searching the record's vectors: %s", error)
-            return self._record_vectors.query(vector, n)
-        self._record_vectors.forget()  # 1.5 KB a chunk, for as long as the index could not be asked
-        return found
+    def _signs(self, search: Search, found: Found, best: Sequence[Kept], sentences: Sentences) -> Signs:
+        if not best:
+            return Signs()
+        texts = [each.chunk.text for each in best]
+        nearest = [
+            *sentences.nearest(texts[:1], _N_SENTENCES + 1),
+            *sentences.nearest(texts[1:], _N_SENTENCES),
+        ]
+        weighed = [
+            _with_names(sentence, each, sentences)
+            for each, of_it in zip(best, nearest, strict=True)
+            for sentence in of_it
+        ]
+        top = max((score for _, score in found.lexical), default=0.0)
+        lexical = top / search.match.highest if search.match.highest else 0.0
+        first = best[0].chunk.id
+        cosine = next((score for i, score in found.dense if i == first), 0.0)
+        return signs(cosine, lexical, weighed, lead_of(best, self._words))
 
-    def _visible(
-        self, ranking: Ranking, viewer: Viewer, scope: Scope | None = None
-    ) -> dict[int, StoredChunk]:
-        """Chunks that exist, that the viewer may read, of a scope, and whose file is there this moment."""
-        chunks = self._library.chunks([i for i, _ in ranking], viewer)
-        if scope is not None:
-            chunks = {i: chunk for i, chunk in chunks.items() if chunk.document.id in scope.documents}
-        readable = still_readable(self._folder, (chunk.document for chunk in chunks.values()), viewer)
-        return {i: chunk for i, chunk in chunks.items() if chunk.document.id in readable}
+
+def _with_names(sentence: Sentence, kept: Kept, sentences: Sentences) -> Sentence:
+    """A sentence that holds half of what only its title and headings hold: rows name neither year nor firm."""
+    document, said = kept.chunk.document, kept.chunk.text[slice(*sentence.span)]
+    names = PATH.join((document.title, *kept.chunk.locator.path))
+    return replace(sentence, coverage=(sentence.coverage + sentences.coverage(f"{names} {said}")) / 2)

@@ -12,7 +12,8 @@ from time import perf_counter
 import numpy as np
 from numpy.typing import NDArray
 
-from appliance.answer.query import fts_query
+from appliance.answer.query import Query as Asked
+from appliance.answer.query import match
 from appliance.answer.retrieval import Retriever
 from appliance.answer.words import Words
 from appliance.config import Config
@@ -167,7 +168,7 @@ def _search(parts: Shelf, made: Made, folder: Path, n_queries: int) -> dict[str,
     retriever = Retriever(parts.library, parts.dense, vectors, given, folder, Words())
     ways: dict[str, Callable[[Query], object]] = {
         "dense": lambda query: parts.dense.query(query.vector, N_CANDIDATES),
-        "lexical": lambda query: parts.library.lexical(fts_query(query.words), N_CANDIDATES, EVERYTHING),
+        "lexical": lambda query: _lexical(parts.library, query.words),
         "search": lambda query: retriever.search(query.words, EVERYTHING, N_PASSAGES),
     }
     times: dict[str, list[float]] = {way: [] for way in ways}
@@ -182,13 +183,19 @@ def _search(parts: Shelf, made: Made, folder: Path, n_queries: int) -> dict[str,
     }  # fmt: skip
 
 
+def _lexical(library: Library, words: str) -> object:
+    asked = Asked.of(words).words
+    sought = match(asked, library.document_frequency(asked), library.n_chunks())
+    return library.lexical(sought.fts, N_CANDIDATES, EVERYTHING)
+
+
 class _Given:
-    """An embedder that gives a vector it was told: what a search takes without embedding its question."""
+    """An embedder that gives a vector it was told: what a search takes without embedding question and sentences."""
 
     vector: Vectors
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        return self.vector.reshape(1, -1)
+        return np.repeat(self.vector.reshape(1, -1), len(texts), axis=0)
 
 
 def _units(random: np.random.Generator, n: int) -> Vectors:
