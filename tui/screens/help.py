@@ -23,7 +23,7 @@ _KEYS = (
     )),
     ("Reading", (
         ("Tab, then 1 … 9; or click", "read a passage in its document"),
-        ("Tab, Shift+Tab; B", "to the last answer and back; its context"),
+        ("Tab, Shift+Tab; 0", "to the last answer and back; its context"),
         ("PgUp PgDn", "scroll the conversation"),
         ("← →, M, T, Esc", "in a document: others, more, translate, back"),
     )),

@@ -40,7 +40,7 @@ class Turn(Container):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("1", "open(1)", "Open passage", key_display="1…9"),
         *[Binding(str(n), f"open({n})", show=False) for n in range(2, 10)],
-        Binding("b", "budget", "Context", key_display="B"),
+        Binding("0", "budget", "Context", key_display="0"),
         Binding("tab", "screen.ask", "Back to asking", key_display="Tab"),
         Binding("c", "screen.copy", "Copy", show=False),
     ]
