@@ -23,7 +23,9 @@ from appliance.api import (
     schema,
     schema_documents,
     schema_status,
+    schema_tasks,
     status,
+    tasks,
     tokenize,
 )
 from appliance.cli import app
@@ -140,13 +142,13 @@ def test_the_api_page_has_every_route_and_field() -> None:
     text = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
     routes = {
         (method, route.path)
-        for room in (ask, conversations, ingest, library, openai, status, tokenize)
+        for room in (ask, conversations, ingest, library, openai, status, tasks, tokenize)
         for route in room.router.routes
         for method in route.methods
     }
     missing = [f"{method} {path}" for method, path in routes if path not in text]
     words = set(re.findall(r"`(\w+)`", text))
-    for name, kind in (vars(schema) | vars(schema_documents) | vars(schema_status)).items():
+    for name, kind in (vars(schema) | vars(schema_documents) | vars(schema_status) | vars(schema_tasks)).items():
         if isinstance(kind, type) and issubclass(kind, BaseModel) and kind not in (BaseModel, schema.Wire):
             missing += [f"{name}.{field}" for field in kind.model_fields if field not in words | {"event"}]
     assert not missing
