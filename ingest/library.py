@@ -33,6 +33,12 @@ from ingest.stored import (
 HEADING_WEIGHT = 0.4
 
 
+def fts_term(word: str) -> str:
+    """Return a word as FTS5 takes it, nothing in it syntax, but for a * at its end: all words that begin so."""
+    plain = word.removesuffix("*").replace('"', '""')
+    return f'"{plain}"*' if word.endswith("*") else f'"{plain}"'
+
+
 class Library:
     """The record in `library.db`; readers may be on any thread.
 
@@ -178,6 +184,36 @@ class Library:
                 found += [(row[0], row[1]) for row in rows]
         return sorted(found, key=lambda pair: (-pair[1], pair[0]))[:n]
 
+    def containing(
+        self, pieces: Mapping[str, float], n: int, viewer: Viewer, scope: Scope | None = None
+    ) -> list[tuple[int, float]]:
+        """Search for pieces of text wherever they stand, by reading every chunk: for scripts without spaces.
+
+        Args:
+            pieces: piece → weight.
+        Returns:
+            (chunk id, sum of the weights of the pieces it holds), best first.
+        """
+        inside = "AND d.id IN (SELECT value FROM json_each(:documents))" if scope else ""
+        query = (
+            f"{CLOSED} SELECT c.id, (SELECT sum(p.value) FROM json_each(:pieces) p WHERE instr(c.text, p.key)) score "
+            f"FROM chunks c JOIN documents d ON d.id = c.document_id WHERE {VISIBLE} {inside} AND score > 0 "
+            "ORDER BY score DESC, c.id LIMIT :n"
+        )
+        values = {
+            "pieces": json.dumps(pieces), "n": n, "documents": json.dumps(sorted(scope.documents)) if scope else "",
+            **viewer_parameters(viewer),
+        }  # fmt: skip
+        with self.database.read() as connection:
+            return [(row[0], row[1]) for row in connection.execute(query, values)]
+
+    def n_containing(self, pieces: Sequence[str]) -> dict[str, int]:
+        """Return for each piece of text the number of chunks that hold it, by reading every chunk."""
+        query = "SELECT p.value, count(*) FROM chunks c JOIN json_each(:pieces) p ON instr(c.text, p.value) GROUP BY 1"
+        with self.database.read() as connection:
+            found = dict(map(tuple, connection.execute(query, {"pieces": json.dumps(pieces)})))
+        return {piece: found.get(piece, 0) for piece in pieces}
+
     def names(self) -> list[tuple[int, str, str, int]]:
         """Return (id, path, title, number of chunks) of every document that has any, whoever may read it."""
         with self.database.read() as connection:
@@ -236,9 +272,8 @@ class Library:
 
 def _count_holding(connection: sqlite3.Connection, term: str) -> int:
     # Counted by a search, since only FTS5 itself knows how its tokenizer stems the term.
-    quoted = '"' + term.replace('"', '""') + '"'
     try:
         query = "SELECT count(*) FROM chunks_fts WHERE chunks_fts MATCH ?"
-        return int(connection.execute(query, (f"text : {quoted}",)).fetchone()[0])
+        return int(connection.execute(query, (f"text : {fts_term(term)}",)).fetchone()[0])
     except sqlite3.OperationalError as error:
         raise LibraryError(f"{term!r} cannot be looked up: {error}") from error

@@ -6,6 +6,7 @@ All of them exist, may be read by the viewer and are of the scope. Which are bes
 from __future__ import annotations
 
 import logging
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,6 +34,8 @@ _EXACT_BELOW = 5000
 # Chunks up to which the record's own vectors are asked instead of Chroma: 31 MB in memory with 384 dimensions, 2 ms of
 # CPU a query, no recall holes, the same answer each time (2 EPYC cores, 2026-11-30; Chroma with 100,000 chunks: 6 ms).
 EXACT_UP_TO = 20_000
+# What a word that stands once adds to BM25, in units of its rarity: for scripts whose words FTS5 cannot part.
+_SCORE = 1.5
 _N_AS_WRITTEN = 60  # chunks in which a code is looked for
 _N_NAMED = 20  # chunks of documents that the question names
 # Of those documents together: 10 ms. Longer ones are found by words, and by what of them is near anyway.
@@ -134,7 +137,13 @@ class Candidates:
             return []
         # A few documents may hold only the frequent words, which a whole library leaves out.
         fts = search.match.fts if search.scope is None else search.match.every
-        return self._library.lexical(fts, search.n, search.viewer, search.scope)
+        found = self._library.lexical(fts, search.n, search.viewer, search.scope)
+        if not search.match.unspaced:
+            return found
+        weights = {word: _SCORE * weight for word, weight in search.match.unspaced.items()}
+        scores = Counter(dict(found))
+        scores.update(dict(self._library.containing(weights, search.n, search.viewer, search.scope)))
+        return sorted(scores.items(), key=lambda pair: (-pair[1], pair[0]))[: search.n]
 
     def _as_written(self, search: Search) -> Ranking:
         if not search.query.exact:

@@ -9,10 +9,11 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
-from appliance.answer.words import Words, surface_words
+from appliance.answer.words import Words, is_unspaced
+from ingest.library import fts_term
 
 # Weight of the dense ranking, the rest is the lexical one's. Measured 2026-11-30, XQuAD (632 questions): half and half
 # has 0.967 of the right passages first, half for questions with names and 0.6 for the others 0.968, less for names
@@ -44,7 +45,7 @@ class Query:
     """A question as the two retrievers need it.
 
     Attributes:
-        words: content words as written, lower case, each once.
+        words: content words, lower case, each once; one that ends in * stands for all that begin so (`Words.searched`).
         exact: what must stand in a text as it does here: codes, measures, quoted phrases.
         has_names: a word inside it is capitalised.
     """
@@ -55,11 +56,11 @@ class Query:
     has_names: bool = False
 
     @classmethod
-    def of(cls, text: str) -> Query:
-        """Read a question."""
+    def of(cls, text: str, words: Words) -> Query:
+        """Read a question; `words` are of its language."""
         inner = text.strip().split(None, 1)[1:]
         has_names = bool(re.search(r"\b[A-ZÄÖÜ]\w", inner[0])) if inner else False
-        return cls(text, tuple(surface_words(text)), tuple(_exact(text)), has_names)
+        return cls(text, tuple(words.searched(text)), tuple(_exact(text)), has_names)
 
     def dense_weight(self, names_document: bool = False) -> float:
         """Return how much the dense ranking counts, 0 to 1.
@@ -96,11 +97,13 @@ class Match:
         fts: any of the words, of which frequent ones need a rarer one beside them; empty where there are none.
         every: any of the words.
         highest: the score of a text that holds every word often; 0 where there are none.
+        unspaced: rarity of the words of scripts without spaces, which FTS5 finds only at the beginning of a line.
     """
 
     fts: str
     every: str
     highest: float
+    unspaced: Mapping[str, float] = field(default_factory=dict)
 
 
 def match(words: Sequence[str], frequency: Mapping[str, int], n_chunks: int) -> Match:
@@ -119,9 +122,9 @@ def match(words: Sequence[str], frequency: Mapping[str, int], n_chunks: int) -> 
     every = _any(words)
     fts = every if len(rare) == len(words) else f"({_any(rare)}) AND ({every})"
     twice = () if len(rare) == len(words) else rare  # in both halves: FTS5 counts each mention
-    return Match(
-        fts, every, _HIGHEST * sum(idf(frequency.get(word, 0), n_chunks) for word in (*words, *twice))
-    )
+    weights = {word: idf(frequency.get(word, 0), n_chunks) for word in words}
+    highest = _HIGHEST * (sum(weights.values()) + sum(weights[word] for word in twice))
+    return Match(fts, every, highest, {word: weights[word] for word in words if is_unspaced(word)})
 
 
 _HIGHEST = 2.2  # k1 + 1: what BM25 gives at most for a word, in units of its rarity; FTS5 has k1 = 1.2
@@ -141,7 +144,7 @@ def rarity(
 
 
 def _any(words: Sequence[str] | Mapping[str, object]) -> str:
-    return " OR ".join('"' + word.replace('"', '""') + '"' for word in words)
+    return " OR ".join(map(fts_term, words))
 
 
 def _exact(text: str) -> Iterator[str]:

@@ -78,7 +78,7 @@ class Sentences:
 
     def coverage(self, text: str) -> float:
         """Return the share (0 to 1) of the question's words, by weight, that stand in a text."""
-        known = set(self._words.content(text))
+        known = self._words.held(self._weights, text)
         total = sum(self._weights.values())
         return (
             sum(weight for word, weight in self._weights.items() if word in known) / total if total else 0.0

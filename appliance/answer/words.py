@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 import snowballstemmer
 
@@ -25,6 +25,7 @@ _PARTICLES = re.compile(
     "[\u3040-\u309f\u30fc]+(?![\u30a0-\u30ff])|多少|什么|怎么|如何|为什么|哪里|哪个|哪些|以及|或者|可以|[的是了在和与吗呢谁哪几将被把及或其从到由]"
 )
 
+_MIN_PART = 4  # letters of a stem that is looked for inside longer words
 _MAX_STEMS = 100_000  # some 10 MB; a site's whole vocabulary
 
 
@@ -38,6 +39,7 @@ class Words:
     def __init__(self, language: Language = ENGLISH) -> None:
         self._stop_words = language.stop_words
         self._stemmer = snowballstemmer.stemmer(language.stemmer) if language.stemmer else None
+        self._has_parts = self._stemmer is not None and language != ENGLISH
         self._stems: dict[str, str] = {}
         self._lock = threading.Lock()  # the stemmer keeps its word in a buffer
         self._others: dict[str, Words] = {language.code: self}
@@ -58,6 +60,29 @@ class Words:
         """
         return [self._stem(word) for word in _content_words(text, self._stop_words)]
 
+    def held(self, wanted: Collection[str], text: str) -> set[str]:
+        """Return those of the wanted stems that a text holds; not in English, also as a part of a longer word.
+
+        German and others write compounds as one word, and endings that the stemmer leaves differ by a letter or two.
+        """
+        stems = set(self.content(text))
+        found = stems & set(wanted)
+        if self._has_parts:
+            found |= {word for word in wanted if any(_akin(word, stem) for stem in stems)}
+        return found
+
+    def searched(self, text: str) -> list[str]:
+        """Return what the full-text index, which stems as English does, is asked for: each content word once.
+
+        One that ends in * stands for all that begin so.
+        """
+        words = dict.fromkeys(_content_words(text, self._stop_words))
+        return list(dict.fromkeys(map(self._beginning, words))) if self._has_parts else list(words)
+
+    def _beginning(self, word: str) -> str:
+        stem = self._stem(word)
+        return f"{stem}*" if len(stem) >= _MIN_PART and stem.isalpha() else word
+
     def _stem(self, word: str) -> str:
         if self._stemmer is None or any(c.isdigit() for c in word):
             return word
@@ -69,6 +94,17 @@ class Words:
                     self._stems.clear()
                 self._stems[word] = stem
         return stem
+
+
+def _akin(word: str, other: str) -> bool:
+    """Tell whether two stems are one word in two forms, or one is a part of the other."""
+    short, long = sorted((word, other), key=len)
+    if len(short) < _MIN_PART:
+        return False
+    n_alike = next(
+        (i for i, pair in enumerate(zip(short, long, strict=False)) if pair[0] != pair[1]), len(short)
+    )
+    return long.endswith(short) or n_alike >= max(_MIN_PART, len(short) - 1)
 
 
 def surface_words(text: str) -> list[str]:
