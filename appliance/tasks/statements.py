@@ -5,6 +5,7 @@ Words are compared, not meaning: a place says where to look, not that the senten
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from appliance.answer.words import Words, sentence_spans
@@ -18,6 +19,7 @@ _CHUNK_SHARE = 0.5  # of a sentence's words in one chunk: it is the place
 _GROUP_SHARE = 0.5  # of them in one part of the document: the part is the place
 _NEAR_BEST = 0.85  # of the best chunk's share: a second place
 _MAX_PLACES = 3
+_COUNTED = re.compile(r"[(\s]*\d{1,2}[.)]\s*")
 
 
 class SourceText:
@@ -32,17 +34,24 @@ class SourceText:
 
     def statements(self, summary: str) -> list[Statement]:
         """Return every sentence of a summary with its places and the numbers that the document does not have."""
-        return [self._statement(summary, start, end) for start, end in sentence_spans(summary)]
+        found, begun = [], None
+        for start, end in sentence_spans(summary):
+            if _COUNTED.fullmatch(summary, start, end):  # "2." of a list belongs to what follows
+                begun = start
+                continue
+            found.append(self._statement(summary, start, end, begun))
+            begun = None
+        return found
 
-    def _statement(self, summary: str, start: int, end: int) -> Statement:
+    def _statement(self, summary: str, start: int, end: int, begun: int | None) -> Statement:
         sentence = summary[start:end]
+        if marked := _COUNTED.match(sentence):
+            sentence = sentence[marked.end() :]
         wanted = set(self._words.content(sentence))
         return Statement(
-            start=start,
-            end=end,
+            start=start if begun is None else begun, end=end, sources=self._places(wanted),
             unknown_numbers=self._numbers.missing(sentence),
-            sources=self._places(wanted),
-        )
+        )  # fmt: skip
 
     def _places(self, wanted: set[str]) -> list[TaskSource]:
         shares = [(len(wanted & held) / max(1, len(wanted)), chunk) for chunk, held in self._chunks]

@@ -59,6 +59,9 @@ class Written:
     cached: bool = False
 
 
+StepEvent = QueuedEvent | TokenEvent | Written
+
+
 @dataclass(slots=True)
 class Run:
     """One task of one caller, from its first step to its last.
@@ -151,7 +154,7 @@ class Steps:
         """Return the longest answer that leaves most of a small context to the text."""
         return min(max_tokens, max(32, self._engine.status().n_ctx // 8))
 
-    async def run(self, step: Step, run: Run) -> AsyncGenerator[QueuedEvent | TokenEvent | Written, None]:
+    async def run(self, step: Step, run: Run) -> AsyncGenerator[StepEvent, None]:
         """Yield what the model writes, if it is to be shown, and the whole of it last.
 
         Raises:
@@ -180,26 +183,38 @@ class Steps:
                 yield event
         assert written is not None, "a step ends with what was written, or raises"
 
-    async def _in_turn(
-        self, step: Step, run: Run
-    ) -> AsyncGenerator[QueuedEvent | TokenEvent | Written, None]:
+    async def _in_turn(self, step: Step, run: Run) -> AsyncGenerator[StepEvent, None]:
+        """Write in a task of its own: a client that does not read its stream must not hold the lane."""
+        events: asyncio.Queue[StepEvent | None] = asyncio.Queue()  # at most `max_tokens` of them
+        writing = asyncio.create_task(self._wait_and_write(step, run, events))
+        try:
+            while (event := await events.get()) is not None:
+                yield event
+            await writing
+        finally:
+            writing.cancel()
+            await asyncio.wait([writing])
+            if not writing.cancelled():
+                writing.exception()  # told above, or of no interest to a client that has gone
+
+    async def _wait_and_write(self, step: Step, run: Run, events: asyncio.Queue[StepEvent | None]) -> None:
         """Wait for the lane, then for the engine; a full queue is tried again: a long task must outlive a busy hour."""
-        if self._lane.locked():
-            yield QueuedEvent(position=self._n_waiting + 1)
-        async with self._turn(run):
-            for n_tries in range(1, _MAX_TRIES + 1):
-                try:
-                    async with aclosing(self._write(step, run)) as events:
-                        async for event in events:
-                            yield event
-                    return
-                except EngineBusyError as busy:
-                    if n_tries == _MAX_TRIES or not run.n_steps:
-                        raise
-                    wait_s = min(busy.retry_after_s, run.left_s or busy.retry_after_s)
-                yield QueuedEvent(position=1, wait_s=wait_s)
-                await asyncio.sleep(wait_s)
-                run.check_deadline()
+        try:
+            if self._lane.locked():
+                events.put_nowait(QueuedEvent(position=self._n_waiting + 1))
+            async with self._turn(run):
+                for n_tries in range(1, _MAX_TRIES + 1):
+                    try:
+                        return await self._write(step, run, events)
+                    except EngineBusyError as busy:
+                        if n_tries == _MAX_TRIES or not run.n_steps:
+                            raise
+                        wait_s = min(busy.retry_after_s, run.left_s or busy.retry_after_s)
+                    events.put_nowait(QueuedEvent(position=1, wait_s=wait_s))
+                    await asyncio.sleep(wait_s)
+                    run.check_deadline()
+        finally:
+            events.put_nowait(None)
 
     @asynccontextmanager
     async def _turn(self, run: Run) -> AsyncIterator[None]:
@@ -217,7 +232,7 @@ class Steps:
         finally:
             self._lane.release()
 
-    async def _write(self, step: Step, run: Run) -> AsyncGenerator[QueuedEvent | TokenEvent | Written, None]:
+    async def _write(self, step: Step, run: Run, told: asyncio.Queue[StepEvent | None]) -> None:
         messages = (Message("system", step.system), Message("user", step.text))
         request = GenerateRequest(
             messages, step.max_tokens, step.sampling, user=str(run.viewer.uid), deadline_s=run.left_s
@@ -227,17 +242,17 @@ class Steps:
             async for event in events:
                 match event:
                     case Queued(position=position, wait_s=wait_s):
-                        yield QueuedEvent(position=position, wait_s=wait_s)
+                        told.put_nowait(QueuedEvent(position=position, wait_s=wait_s))
                     case Token(text=text):
                         pieces.append(text)
                         if step.shown:
-                            yield TokenEvent(text=text)
+                            told.put_nowait(TokenEvent(text=text))
                     case Done():
                         run.n_steps += 1
                         run.n_prompt += event.n_prompt
                         run.n_reused += event.n_reused
                         run.n_decoded += event.n_decoded
-                        yield Written("".join(pieces), event.finish_reason == "stop")
+                        told.put_nowait(Written("".join(pieces), event.finish_reason == "stop"))
 
     def _key(self, step: Step) -> bytes:
         said = [

@@ -149,6 +149,24 @@ async def test_two_tasks_take_turns_in_one_lane(long: Bench) -> None:
     assert long.engine.most_running == 1
 
 
+async def test_a_client_that_does_not_read_holds_up_nobody(bench: Bench) -> None:
+    bench.put("report.txt", "One text.")
+    bench.answer = lambda request: "It is so. " * 20
+    stalled = bench.tasks.summarise(ASKED, run(fresh=True))
+    while not isinstance(await anext(stalled), TokenEvent):
+        pass
+    assert isinstance(await last_of(bench.tasks.summarise(ASKED, run(fresh=True))), SummaryDone)
+    await stalled.aclose()
+
+
+async def test_a_list_is_checked_without_its_counting(bench: Bench) -> None:
+    bench.put("report.txt", "The pump is red. The fan is blue.")
+    bench.answer = lambda request: "1. The pump is red.\n2. The fan is blue."
+    done = await last_of(bench.tasks.summarise(ASKED, run()))
+    assert [done.summary[s.start : s.end] for s in done.statements] == done.summary.splitlines()
+    assert [s.unknown_numbers for s in done.statements] == [[], []]
+
+
 async def test_a_task_that_waits_behind_another_keeps_its_deadline(long: Bench) -> None:
     long.engine.gate.clear()
     first = asyncio.create_task(last_of(long.tasks.summarise(ASKED, run())))
