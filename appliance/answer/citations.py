@@ -178,14 +178,14 @@ class Attributor:
 
     def _is_enough(self, backing: Backing, claim: Claim, finding: Finding) -> bool:
         """Whether enough of a sentence stands in a passage; vectors decide where words are in doubt."""
-        if len(claim.stems) >= _STANDS_ALONE and finding.together < TOGETHER:
+        if len(claim.topic) >= _STANDS_ALONE and finding.together < TOGETHER:
             return False
         if finding.share >= NEARLY and finding.overlap >= SAME_SENTENCE:
             return True
         if self._likeness is None or not MAYBE <= finding.share < SURELY:
             return finding.share >= SUPPORTS
-        said = claim.text if len(claim.stems) >= _STANDS_ALONE else f"{self._question} {claim.text}"
-        likely = sorted(backing.sentences, key=lambda s: -len(s.stems & claim.stems))[:_N_LIKELY]
+        said = claim.text if len(claim.topic) >= _STANDS_ALONE else f"{self._question} {claim.text}"
+        likely = sorted(backing.sentences, key=lambda s: -len(s.stems & claim.topic))[:_N_LIKELY]
         cosine = self._likeness.best(said, [s.text for s in likely])
         return cosine >= (_UNLIKE if finding.share >= SUPPORTS else _ALIKE)
 
@@ -195,7 +195,7 @@ class Attributor:
             claim = Claim(self._question, self._words, nouns_have_capitals=self._capitals)
             sentences = [sentence.stems for backing in self._backings for sentence in backing.sentences]
             frequency = Counter(stem for known in sentences for stem in known)
-            weights = {stem: math.log(1 + len(sentences) / (1 + frequency[stem])) for stem in claim.stems}
+            weights = {stem: math.log(1 + len(sentences) / (1 + frequency[stem])) for stem in claim.topic}
             texts = [" ".join(backing.passage.text.split()).casefold() for backing in self._backings]
             known = [
                 name for name in joined(claim.names, claim.text) if any(name.casefold() in t for t in texts)

@@ -40,6 +40,14 @@ class Claim:
         return stems(self.text, self._words)
 
     @cached_property
+    def topic(self) -> frozenset[str]:
+        """Its content words but for units and numbers written out, which `figures` compares."""
+        text = self.text
+        for figure in reversed(self.figures):
+            text = f"{text[: figure.start]} {text[figure.end :]}"
+        return stems(text, self._words)
+
+    @cached_property
     def figures(self) -> list[Figure]:
         """Its numbers and dates, in order."""
         return figures(self.text)

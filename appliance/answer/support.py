@@ -92,8 +92,8 @@ class Asked:
         """Return what a sentence adds; all of it where it only repeats the question."""
         names = [n for n in claim.names if n not in self.names or n in self.known]
         figures = [f for f in claim.figures if not f.is_in(self.claim.figures)]
-        stems = claim.stems - self.claim.stems
-        return Added(stems, figures, names) if stems or figures else Added(claim.stems, claim.figures, names)
+        stems = claim.topic - self.claim.stems
+        return Added(stems, figures, names) if stems or figures else Added(claim.topic, claim.figures, names)
 
     def nearness(self, sentence: Claim) -> float:
         """Return the share of the question's words, by weight, that stand in a sentence, 0 to 1."""
@@ -150,8 +150,8 @@ class Backing:
         return Finding(
             1.0 - lost.n_items / added.n_items if added.n_items else 0.0,
             asked.nearness(best),
-            share(claim.stems, best.stems | self._place.stems),
-            share(claim.stems, frozenset[str]().union(*(sentence.stems for sentence in near))),
+            share(claim.topic, best.stems | self._place.stems),
+            share(claim.topic, frozenset[str]().union(*(sentence.stems for sentence in near))),
             (*(figure.text for figure in lost.figures), *joined(lost.names, claim.text)),
             tuple(self._conflicts(claim, asked, at, lost)),
             best.text,
@@ -180,21 +180,25 @@ class Backing:
         """Names that the passage has elsewhere, where the best sentence says nearly all the rest."""
         near = KnownNames("\n".join(sentence.text for sentence in self._near(at)))
         moved = [name for name in asked.added_by(claim).names if name not in near]
-        rest = claim.stems - {stem for name in moved for stem in self._words.content(name.text)}
+        rest = claim.topic - {stem for name in moved for stem in self._words.content(name.text)}
         is_retold = len(rest) > _MIN_ABOUT and share(rest, self.sentences[at].stems) >= _RETOLD
         return moved if is_retold else []
 
     def _is_about(self, claim: Claim, asked: Asked, best: Claim, lost: Added) -> bool:
         """Whether both sentences are about one thing, lost names aside; a short answer leans on the question."""
         subject = claim.stems - {stem for name in lost.names for stem in self._words.content(name.text)}
-        if len(subject) <= _MIN_ABOUT:
-            subject |= asked.claim.stems
         known = best.stems | self._place.stems
+        if len(subject) < _MIN_ABOUT or (len(subject) == _MIN_ABOUT and not subject <= known):
+            subject |= asked.claim.stems
         return len(subject & known) >= _MIN_ABOUT and share(subject, known) >= _ABOUT
 
 
 def _share_in(sentence: Claim, added: Added) -> float:
-    n_found = len(added.stems & sentence.stems) + sum(
-        figure.is_in(sentence.figures) for figure in added.figures
-    )
-    return n_found / added.n_items if added.n_items else 0.0
+    """Share of what is added that stands in one sentence; another amount of the same unit is half a find."""
+    found = float(len(added.stems & sentence.stems))
+    for figure in added.figures:
+        if figure.is_in(sentence.figures):
+            found += 1.0
+        elif figure.unit and any(figure.unit == other.unit for other in sentence.figures):
+            found += 0.5
+    return found / added.n_items if added.n_items else 0.0

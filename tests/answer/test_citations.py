@@ -121,6 +121,31 @@ def test_a_sentence_is_checked_by_words_figures_names_and_negation(
     assert (citation.state, citation.numbers, citation.conflicts) == (state, numbers, conflicts)
 
 
+GERMAN = (
+    passage(1, "Der Autoklav läuft bei 134 °C. Die Tür darf unter Druck nicht geöffnet werden.", "Handbuch"),
+    passage(
+        2, "Die Filter der Lüftung werden alle 90 Tage gewechselt. Ein Filter kostet 1.200 Euro.", "Handbuch"
+    ),
+)
+
+
+@pytest.mark.parametrize(
+    ("answer", "state", "numbers"),
+    [
+        ("Der Autoklav läuft bei 134 Grad Celsius.", "supported", [1]),
+        ("Der Autoklav läuft bei 121 °C.", "contradicted", []),
+        ("Die Tür darf unter Druck geöffnet werden.", "contradicted", []),
+        ("Die Filter der Lüftung wechselt man alle neunzig Tage.", "supported", [2]),
+        ("Die Filter der Lüftung werden alle 30 Tage gewechselt.", "contradicted", []),
+        ("Ein Filter kostet 1200 Euro.", "supported", [2]),
+        ("Der Mond besteht aus Käse.", "unsupported", []),
+    ],
+)
+def test_german_answers_are_checked_as_english_ones(answer: str, state: str, numbers: list[int]) -> None:
+    [citation] = citations_of(answer, "Was muss man über Autoklav und Filter wissen?", GERMAN)
+    assert (citation.state, citation.numbers) == (state, numbers)
+
+
 @pytest.mark.parametrize(
     ("question", "answer", "numbers"),
     [
