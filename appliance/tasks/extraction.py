@@ -32,6 +32,8 @@ _SYSTEM = (
 )
 _MAX_PART = 400  # tokens of text: a table's rows are as long again in JSON
 _MAX_ANSWER = 512
+# DRY: a small model that found nothing more writes its last row for ever. A row and the keys of the next may repeat.
+_DRY, _DRY_ALLOWED_LENGTH = 0.8, 32
 
 
 @dataclass(slots=True)
@@ -139,7 +141,10 @@ class Extractor:
 
     def _step(self, work: _Work, material: Material, group: Group, most: int) -> Step:
         text = f"Text:\n{group.text}\n\nJSON list of each {work.form.row}:"
-        return Step(work.system, text, most, Sampling(schema=work.form.schema), material.document.sha256)
+        sampling = Sampling(
+            schema=work.form.schema, dry_multiplier=_DRY, dry_allowed_length=_DRY_ALLOWED_LENGTH
+        )
+        return Step(work.system, text, most, sampling, material.document.sha256)
 
     def _done(self, work: _Work) -> ExtractionDone:
         notes = [f"{m.path}: {note}" for m in work.materials for note in m.notes]

@@ -11,14 +11,14 @@ import json
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
 from contextlib import aclosing, asynccontextmanager, contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from hashlib import sha256
 
 from appliance.api.schema import QueuedEvent, TokenEvent
 from appliance.api.schema_tasks import TaskTimings
 from appliance.engine.interface import Engine
 from appliance.engine.request import Done, GenerateRequest, Message, Queued, Sampling, Token
-from appliance.errors import DeadlineError, EngineBusyError, EngineNotReadyError
+from appliance.errors import DeadlineError, EngineBusyError, EngineNotReadyError, UnsupportedRequestError
 from appliance.tasks.cache import StepCache
 from ingest.access import Viewer
 
@@ -206,6 +206,11 @@ class Steps:
                 for n_tries in range(1, _MAX_TRIES + 1):
                     try:
                         return await self._write(step, run, events)
+                    except UnsupportedRequestError:  # a server elsewhere that knows no DRY: it is a nicety
+                        if step.sampling.dry_multiplier == 0:
+                            raise
+                        step = replace(step, sampling=_without_dry(step.sampling))
+                        continue
                     except EngineBusyError as busy:
                         if n_tries == _MAX_TRIES or not run.n_steps:
                             raise
@@ -265,3 +270,7 @@ class Steps:
             asdict(step.sampling),
         ]
         return sha256(json.dumps(said, sort_keys=True).encode()).digest()
+
+
+def _without_dry(sampling: Sampling) -> Sampling:
+    return replace(sampling, dry_multiplier=0.0, dry_allowed_length=Sampling().dry_allowed_length)

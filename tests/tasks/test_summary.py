@@ -13,10 +13,12 @@ from appliance.errors import (
     BadTaskError,
     DeadlineError,
     DocumentChangedError,
+    EngineBusyError,
     EngineError,
     EngineNotReadyError,
     NotFoundError,
     NotReadableYetError,
+    UnsupportedRequestError,
 )
 from tests.tasks.bench import GUEST, OWNER, Bench, all_of, last_of, run
 from tests.tasks.scripted_engine import text_of
@@ -239,6 +241,29 @@ async def test_without_a_model_that_writes_the_reason_is_told(bench: Bench) -> N
     bench.engine.state = "failed"
     with pytest.raises(EngineNotReadyError, match="failed"):
         await last_of(bench.tasks.summarise(ASKED, run()))
+
+
+async def test_a_server_that_knows_no_dry_is_asked_without_it(bench: Bench) -> None:
+    def answer(request: GenerateRequest) -> str:
+        if request.sampling.dry_multiplier:
+            raise UnsupportedRequestError("dry_multiplier: the server does not take it")
+        return "It is so."
+
+    bench.put("report.txt", "One text.")
+    bench.answer = answer
+    assert (await last_of(bench.tasks.summarise(ASKED, run()))).summary == "It is so."
+
+
+async def test_a_full_queue_is_waited_for_once_a_step_is_done(long: Bench) -> None:
+    def answer(request: GenerateRequest) -> str:
+        if len(long.engine.asked) in (1, 3):
+            raise EngineBusyError(4, 0.01)
+        return "It is so."
+
+    long.answer = answer
+    with pytest.raises(EngineBusyError):
+        await last_of(long.tasks.summarise(ASKED, run()))
+    assert isinstance(await last_of(long.tasks.summarise(ASKED, run())), SummaryDone)
 
 
 async def test_a_sentence_that_broke_off_is_not_kept(bench: Bench) -> None:
