@@ -64,6 +64,38 @@ def test_scripts_without_spaces_give_pairs_of_letters(text: str, words: list[str
     assert surface_words(text) == words
 
 
+@pytest.mark.parametrize(
+    ("question", "text", "held"),
+    [
+        ("Wie hoch ist der Kesseldruck?", "Der Kessel hat 2 Bar.", {"kesseldruck"}),
+        ("Welche Schlüssel?", "Der Torschlüssel liegt bereit.", {"schlussel"}),
+        ("¿Cuándo se riega el olivar?", "El riego del olivar es de noche.", {"rieg", "oliv"}),
+        ("When is the heating serviced?", "Central heating units, reheating", {"heat"}),
+        ("When does it heat?", "The reheater", set()),
+    ],
+)
+def test_other_languages_find_words_in_compounds_and_other_forms_english_does_not(
+    question: str, text: str, held: set[str]
+) -> None:
+    words = Words().of(question)
+    assert words.held(words.content(question), text) >= held
+    assert bool(held) is bool(words.held(words.content(question), text))
+
+
+def test_the_index_which_stems_english_is_asked_for_beginnings_of_other_languages_words() -> None:
+    words = Words()
+    assert words.searched("How often are the filters of the XR-200 replaced?") == [
+        "often",
+        "filters",
+        "xr-200",
+        "replaced",
+    ]
+    assert words.of("Wie oft werden die Filter des XR-200 ersetzt?").searched("die Filter des XR-200 ersetzt") == [
+        "filt*", "xr-200", "ersetzt*",
+    ]  # fmt: skip
+    assert words.of("锅炉的压力").searched("锅炉的压力") == ["锅炉", "压力"]
+
+
 def test_surface_words_keep_their_first_occurrence_only() -> None:
     assert surface_words("Filter, filter and Pump") == ["filter", "pump"]
 

@@ -13,8 +13,9 @@ import pytest
 from ingest.access import Viewer
 from ingest.chunk import Chunk
 from ingest.errors import DiskFullError, LibraryError
+from ingest.filter import Scope
 from ingest.folder import FileStat
-from ingest.library import Library
+from ingest.library import Library, fts_term
 from ingest.locator import Locator
 from ingest.record import READY, Record, Stage, Version
 from ingest.sweep import Changes
@@ -82,6 +83,30 @@ def test_a_document_is_found_by_stemmed_words_without_their_accents(record: Reco
     add(record, library, "a.txt", "The machines were cleaned in the café", "Nothing of interest")
     assert words(library, "machine AND cleaning") == ["The machines were cleaned in the café"]
     assert words(library, "cafe") == ["The machines were cleaned in the café"]
+
+
+def test_a_term_may_stand_for_all_words_that_begin_so(record: Record, library: Library) -> None:
+    add(record, library, "a.txt", "Der Kesseldruck", "Die Kessel", "Ein Topf")
+    assert set(words(library, fts_term("kessel*"))) == {"Der Kesseldruck", "Die Kessel"}
+    assert words(library, fts_term("kessel")) == ["Die Kessel"]
+    assert words(library, fts_term('topf" OR "kessel')) == []
+    assert library.document_frequency(["kessel*", "topf"]) == {"kessel*": 2, "topf": 1}
+
+
+def test_scripts_without_spaces_are_searched_by_pieces_among_what_the_viewer_may_read(
+    record: Record, library: Library
+) -> None:
+    a = add(record, library, "a.txt", "锅炉的压力是八巴", "水泵的压力", "钥匙")
+    add(record, library, "b.txt", "锅炉的压力，机密", look=stat(uid=11, mode=0o600))
+    assert library.n_containing(["锅炉", "压力", "无"]) == {"锅炉": 2, "压力": 3, "无": 0}
+    weights = {"锅炉": 2.0, "压力": 1.0}
+    scope = Scope(frozenset({a}), 3)
+    texts = {i: chunk.text for i, chunk in library.chunks(range(1, 9), ROOT).items()}
+    found = [(texts[i], score) for i, score in library.containing(weights, 10, Viewer(12, frozenset()))]
+    assert found == [("锅炉的压力是八巴", 3.0), ("水泵的压力", 1.0)]
+    assert len(library.containing(weights, 10, ROOT)) == 3
+    assert len(library.containing(weights, 10, ROOT, scope)) == 2
+    assert len(library.containing(weights, 1, ROOT)) == 1
 
 
 def test_better_matches_come_first_with_higher_scores(record: Record, library: Library) -> None:
