@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from appliance.answer import prompt
 from appliance.answer.citations import Attribute
 from appliance.answer.composition import Composition
-from appliance.answer.followup import context
+from appliance.answer.followup import Context, context
 from appliance.answer.language import detect
 from appliance.answer.prompt import PastTurn, Prompt
 from appliance.answer.prompter import Asked, Prompter
@@ -118,7 +118,7 @@ class Assistant:
         return self._n_answering > 0
 
     async def search(
-        self, query: str, viewer: Viewer, n: int, only: Filter = EVERYTHING, context: str = ""
+        self, query: str, viewer: Viewer, n: int, only: Filter = EVERYTHING, context: Context | None = None
     ) -> Retrieved:
         """Return the passages nearest to `query` that the viewer may read, of the documents that `only` lets in.
 

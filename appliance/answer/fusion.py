@@ -29,3 +29,11 @@ def fuse(
         for chunk_id, score in ranking:
             fused[chunk_id] = fused.get(chunk_id, 0.0) + (weight * max(score, 0.0) / top if top > 0 else 0.0)
     return sorted(fused.items(), key=lambda item: (-item[1], item[0]))
+
+
+def mixed(one: Ranking, other: Ranking, weight: float) -> list[tuple[int, float]]:
+    """Join the fused rankings of two searches, best first: what each gives, `other` weighing `weight` times as much."""
+    scores = {chunk_id: score / (1 + weight) for chunk_id, score in one}
+    for chunk_id, score in other:
+        scores[chunk_id] = scores.get(chunk_id, 0.0) + weight * score / (1 + weight)
+    return sorted(scores.items(), key=lambda item: (-item[1], item[0]))

@@ -9,16 +9,17 @@ from pathlib import Path
 
 from appliance.answer.candidates import Candidates, ExactIndex, Found, Search, VectorIndex
 from appliance.answer.evidence import Signs, confidence, lead_of, signs
-from appliance.answer.fusion import fuse
-from appliance.answer.naming import Naming
+from appliance.answer.followup import Context
+from appliance.answer.fusion import fuse, mixed
+from appliance.answer.naming import Named, Naming
 from appliance.answer.passages import Kept, distinct, to_passages
 from appliance.answer.query import Query, match, rarity
 from appliance.answer.rerank import N_CANDIDATES, Reranker, rerank
 from appliance.answer.sentences import Sentence, SentenceEmbedder, Sentences
-from appliance.answer.words import Words
+from appliance.answer.words import Words, is_unspaced
 from appliance.api.schema import Passage
 from ingest.access import Viewer
-from ingest.filter import EVERYTHING, Filter
+from ingest.filter import EVERYTHING, Filter, Scope
 from ingest.library import Library
 from ingest.locator import PATH
 
@@ -44,6 +45,30 @@ class Retrieved:
     signs: Signs = field(default_factory=Signs)
 
 
+@dataclass(frozen=True, slots=True)
+class Hits:
+    """A search and what it found."""
+
+    search: Search
+    found: Found
+
+    def fused(self) -> list[tuple[int, float]]:
+        """Return (chunk id, score), best first."""
+        weight = self.search.query.dense_weight(self.search.named.clearly)
+        return fuse(self.found.dense, self.found.lexical, weight, self.found.bonus)
+
+    def cosine(self, chunk_id: int) -> float:
+        """Return a chunk's cosine to the query; 0 where it is not among the nearest."""
+        return next((score for i, score in self.found.dense if i == chunk_id), 0.0)
+
+    def lexical_share(self, sentences: Sentences) -> float:
+        """Return the best lexical score over the highest possible: without the words that name the document."""
+        named = self.search.named.words if self.search.named.clearly else frozenset()
+        highest = self.search.match.highest * (1 - sentences.share_of(named))
+        top = max((score for _, score in self.found.lexical), default=0.0)
+        return top / highest if highest > 0 else 0.0
+
+
 class Retriever:
     """Searches the library for one caller at a time; every method is blocking and thread-safe."""
 
@@ -65,51 +90,62 @@ class Retriever:
         self._reranker = reranker
 
     def search(
-        self, query: str, viewer: Viewer, n: int, only: Filter = EVERYTHING, context: str = ""
+        self, query: str, viewer: Viewer, n: int, only: Filter = EVERYTHING, context: Context | None = None
     ) -> Retrieved:
         """Return the passages nearest to `query` that the viewer may read, of the documents that `only` lets in.
 
         They are made of the `n` best chunks, and fewer than `n` where some of those follow each other.
 
         Args:
-            context: what was said before, for a query that does not stand alone: it is searched for as well, but the
+            context: what was said before, for a query that may not stand alone: both are searched for, but the
                 evidence is counted by the query's own words, if it has any.
         Raises:
             NotInLibraryError: `only` names what is not there.
         """
         started = time.monotonic()
-        sought = Query.of(f"{context} {query}".strip())
-        own = Query.of(query)
-        frequency = self._library.document_frequency(sought.words)
-        n_chunks = self._library.n_chunks()
-        search = Search(
-            sought, match(sought.words, frequency, n_chunks), self._embedder.embed([sought.text])[0],
-            self._naming.named(sought.text), viewer, self._library.scope(only, viewer),
-            max(_MIN_CANDIDATES, n * _OVERFETCH),
-        )  # fmt: skip
-        found = self._candidates.find(search)
-        best = self._best(search, found, max(n, _N_EVIDENCE))
-        weights = rarity(own.words or sought.words, frequency, n_chunks, self._words)
-        sentences = Sentences(query, weights, search.vector, self._words, self._embedder)
-        seen = self._signs(search, found, best[:_N_EVIDENCE], sentences)
+        scope = self._library.scope(only, viewer)
+        texts = [query] if context is None else [query, f"{context.text} {query}"]
+        language = self._words.of(query)
+        searches = [self._search(text, language, viewer, scope, n) for text in texts]
+        hits = [Hits(search, self._candidates.find(search)) for search in searches]
+        best = self._best(hits, context.weight if context else 0.0, max(n, _N_EVIDENCE))
+        words = next((search.query.words for search in searches if search.query.words), ())
+        weights = rarity(words, self._frequency(words), self._library.n_chunks(), language)
+        sentences = Sentences(query, weights, searches[-1].vector, language, self._embedder)
+        seen = self._signs(hits, best[:_N_EVIDENCE], sentences)
         ids = [each.chunk.id for each in best[:n]]
         beside, also = self._library.beside(ids, viewer), self._library.same_text(ids, viewer)
         passages = to_passages(best[:n], beside, also, sentences.best)
         return Retrieved(passages, confidence(seen) if best else 0.0, time.monotonic() - started, seen)
 
+    def _search(self, text: str, words: Words, viewer: Viewer, scope: Scope | None, n: int) -> Search:
+        query = Query.of(text, words)
+        frequency = self._frequency(query.words)
+        return Search(
+            query, match(query.words, frequency, self._library.n_chunks()), self._embedder.embed([text])[0],
+            self._naming.named(text), viewer, scope, max(_MIN_CANDIDATES, n * _OVERFETCH),
+        )  # fmt: skip
+
     def still_there(self, chunk_ids: Sequence[int], viewer: Viewer) -> bool:
         """Tell whether all these chunks still exist and may be read: for passages of earlier turns."""
         return len(self._candidates.visible(chunk_ids, viewer)) == len(set(chunk_ids))
 
-    def _best(self, search: Search, found: Found, n: int) -> list[Kept]:
-        """The best of the candidates that do not repeat each other."""
-        weight = search.query.dense_weight(search.named.clearly)
-        fused = fuse(found.dense, found.lexical, weight, found.bonus)
-        n_best = max(n, N_CANDIDATES if self._reranker else 0)
-        best = distinct([(found.chunks[i], score) for i, score in fused], n_best, self._words)
-        return best if self._reranker is None else rerank(search.query.text, best, self._reranker)
+    def _frequency(self, words: Sequence[str]) -> dict[str, int]:
+        """Chunks that hold each word."""
+        unspaced = [word for word in words if is_unspaced(word)]
+        found = self._library.document_frequency([word for word in words if not is_unspaced(word)])
+        return found | (self._library.n_containing(unspaced) if unspaced else {})
 
-    def _signs(self, search: Search, found: Found, best: Sequence[Kept], sentences: Sentences) -> Signs:
+    def _best(self, hits: Sequence[Hits], context_weight: float, n: int) -> list[Kept]:
+        """The best of the candidates that do not repeat each other; the last hits are those with the context."""
+        fused = [hit.fused() for hit in hits]
+        ranked = fused[0] if len(fused) == 1 else mixed(fused[0], fused[1], context_weight)
+        chunks = {i: chunk for hit in hits for i, chunk in hit.found.chunks.items()}
+        n_best = max(n, N_CANDIDATES if self._reranker else 0)
+        best = distinct([(chunks[i], score) for i, score in ranked], n_best, self._words)
+        return best if self._reranker is None else rerank(hits[-1].search.query.text, best, self._reranker)
+
+    def _signs(self, hits: Sequence[Hits], best: Sequence[Kept], sentences: Sentences) -> Signs:
         if not best:
             return Signs()
         texts = [each.chunk.text for each in best]
@@ -118,19 +154,24 @@ class Retriever:
             *sentences.nearest(texts[1:], _N_SENTENCES),
         ]
         weighed = [
-            _with_names(sentence, each, sentences)
+            _with_names(sentence, each, sentences, hits[-1].search.named)
             for each, of_it in zip(best, nearest, strict=True)
             for sentence in of_it
         ]
-        top = max((score for _, score in found.lexical), default=0.0)
-        lexical = top / search.match.highest if search.match.highest else 0.0
         first = best[0].chunk.id
-        cosine = next((score for i, score in found.dense if i == first), 0.0)
-        return signs(cosine, lexical, weighed, lead_of(best, self._words))
+        return signs(
+            max(hit.cosine(first) for hit in hits), max(hit.lexical_share(sentences) for hit in hits), weighed,
+            lead_of(best, self._words),
+        )  # fmt: skip
 
 
-def _with_names(sentence: Sentence, kept: Kept, sentences: Sentences) -> Sentence:
-    """A sentence that holds half of what only its title and headings hold: rows name neither year nor firm."""
+def _with_names(sentence: Sentence, kept: Kept, sentences: Sentences, named: Named) -> Sentence:
+    """A sentence that holds half of what only its title and headings hold: rows name neither year nor firm.
+
+    All of it, and what its path says, where the question names this document.
+    """
     document, said = kept.chunk.document, kept.chunk.text[slice(*sentence.span)]
-    names = PATH.join((document.title, *kept.chunk.locator.path))
-    return replace(sentence, coverage=(sentence.coverage + sentences.coverage(f"{names} {said}")) / 2)
+    above = PATH.join((document.title, *kept.chunk.locator.path))
+    if named.clearly and document.id in named.best:
+        return replace(sentence, coverage=sentences.coverage(f"{above} {said}", named.words))
+    return replace(sentence, coverage=(sentence.coverage + sentences.coverage(f"{above} {said}")) / 2)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from appliance.answer.followup import context, leans
+from appliance.answer.followup import STRONG, WEAK, Context, context, leans
 from appliance.answer.prompt import PastTurn
 from appliance.answer.trim import GAP, allot, shorten
 from appliance.answer.words import Words
@@ -76,13 +76,24 @@ def test_a_question_leans_when_its_words_point_back_or_say_too_little(question: 
     assert leans(question) is expected
 
 
+FIRST = PastTurn("…", "The P-7 pump costs 300 €.", "What does the P-7 pump in the cellar cost?")
+
+
 def test_the_earlier_question_and_answer_join_only_a_question_that_leans() -> None:
-    turns = [
-        PastTurn("…", "old", "old?"),
-        PastTurn("…", "The P-7 pump costs 300 €.", "What does the P-7 cost?"),
-    ]
-    assert (
-        context("and how much does it weigh?", turns) == "What does the P-7 cost? The P-7 pump costs 300 €."
-    )
-    assert context("Which documents does a new patient bring to the clinic?", turns) == ""
-    assert context("how often?", []) == ""
+    found = context("and how much does it weigh?", [PastTurn("…", "old", "old?"), FIRST])
+    assert found == Context(f"{FIRST.question} {FIRST.raw_answer}", STRONG)
+    assert context("Which documents does a new patient bring to the clinic?", [FIRST]) is None
+    assert context("how often?", []) is None
+
+
+def test_a_question_that_is_only_short_leans_less() -> None:
+    found = context("What does the crane cost?", [FIRST])
+    assert found is not None
+    assert found.weight == WEAK
+
+
+def test_the_topic_is_found_behind_a_turn_that_leaned_itself_and_a_refusal_adds_nothing() -> None:
+    turns = [FIRST, PastTurn("…", "The documents do not say.", "and how much does it weigh?")]
+    found = context("who maintains it?", turns)
+    assert found is not None
+    assert found.text == f"{FIRST.question} {FIRST.raw_answer} and how much does it weigh?"
