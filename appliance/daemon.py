@@ -120,8 +120,11 @@ async def build(config: Config) -> AsyncIterator[Parts]:
         )
         attribute = partial(Attributor, words=words, embedder=embedder)
         assistant = Assistant(retriever, engine, journal, limits, attribute)
+        trusted = settings.answer.compose == "never" or _composes(config, registry)
         tasks = stack.enter_context(
-            contextlib.closing(Tasks(library, config.documents, engine, words, config.state / "tasks.db"))
+            contextlib.closing(
+                Tasks(library, config.documents, engine, words, config.state / "tasks.db", trusted=trusted)
+            )
         )
         changes = Changes(asyncio.get_running_loop())
 

@@ -150,7 +150,8 @@ class Extractor:
         notes = [f"{m.path}: {note}" for m in work.materials for note in m.notes]
         return ExtractionDone(
             columns=list(work.form.columns), rows=work.table.rows, n_dropped=work.table.n_dropped,
-            n_parts=work.n_parts, notes=[*notes, *work.notes], timings=work.run.timings(), model=self._steps.model,
+            n_parts=work.n_parts, notes=[*self._steps.notes, *notes, *work.notes],
+            timings=work.run.timings(), model=self._steps.model,
         )  # fmt: skip
 
 

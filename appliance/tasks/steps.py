@@ -104,8 +104,9 @@ class Run:
 class Steps:
     """Runs steps on the engine."""
 
-    def __init__(self, engine: Engine, cache: StepCache) -> None:
+    def __init__(self, engine: Engine, cache: StepCache, *, trusted: bool = True) -> None:
         self._engine = engine
+        self._trusted = trusted
         self._cache = cache
         self._lane = asyncio.Lock()
         self._n_waiting = 0
@@ -120,6 +121,15 @@ class Steps:
     def model(self) -> str:
         """The chat model's name."""
         return self._engine.status().model
+
+    @property
+    def notes(self) -> list[str]:
+        """What people should know of everything that this model writes."""
+        return (
+            []
+            if self._trusted
+            else [f"{self.model} is too small for such work: trust nothing that you do not look up"]
+        )
 
     @contextmanager
     def task(self) -> Iterator[None]:

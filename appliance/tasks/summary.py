@@ -131,7 +131,7 @@ class Summariser:
         return SummaryDone(
             summary=summary, statements=SourceText(groups, self._words).statements(summary),
             document_id=document.id, path=work.material.path, version=document.sha256, n_parts=len(groups),
-            notes=list(work.material.notes), timings=work.run.timings(), model=self._steps.model,
+            notes=[*self._steps.notes, *work.material.notes], timings=work.run.timings(), model=self._steps.model,
         )  # fmt: skip
 
 

@@ -16,13 +16,27 @@ from ingest.library import Library
 
 
 class Tasks:
-    """Summaries, translations and extractions; `close` when the last one has ended."""
+    """Summaries, translations and extractions; `close` when the last one has ended.
 
-    def __init__(self, library: Library, folder: Path, engine: Engine, words: Words, kept: Path) -> None:
+    Args:
+        kept: the file of the cache.
+        trusted: whether the model is large enough to be trusted with sentences of its own.
+    """
+
+    def __init__(
+        self,
+        library: Library,
+        folder: Path,
+        engine: Engine,
+        words: Words,
+        kept: Path,
+        *,
+        trusted: bool = True,
+    ) -> None:
         shelf = Shelf(library, folder)
         self._cache = StepCache(kept)
         self._cache.keep_only(shelf.versions())  # what was made of a deleted document goes at the next start
-        self._steps = Steps(engine, self._cache)
+        self._steps = Steps(engine, self._cache, trusted=trusted)
         summariser, translator, extractor = (
             Summariser(shelf, self._steps, words),
             Translator(shelf, self._steps),

@@ -146,7 +146,7 @@ class Translator:
         return TranslationDone(
             translation="\n\n".join(work.texts), language=work.request.to.strip(), differences=work.differences,
             sources=_sources(groups), n_parts=len(groups),
-            notes=[*(material.notes if material else ()), *work.notes],
+            notes=[*self._steps.notes, *(material.notes if material else ()), *work.notes],
             timings=work.run.timings(), model=self._steps.model,
         )  # fmt: skip
 

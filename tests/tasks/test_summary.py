@@ -6,6 +6,7 @@ import asyncio
 
 import pytest
 
+from appliance.answer.words import Words
 from appliance.api.schema import TokenEvent
 from appliance.api.schema_tasks import ProgressEvent, SummariseRequest, SummaryDone
 from appliance.engine.request import GenerateRequest
@@ -20,6 +21,7 @@ from appliance.errors import (
     NotReadableYetError,
     UnsupportedRequestError,
 )
+from appliance.tasks.tasks import Tasks
 from tests.tasks.bench import GUEST, OWNER, Bench, all_of, last_of, run
 from tests.tasks.scripted_engine import text_of
 
@@ -264,6 +266,14 @@ async def test_a_full_queue_is_waited_for_once_a_step_is_done(long: Bench) -> No
     with pytest.raises(EngineBusyError):
         await last_of(long.tasks.summarise(ASKED, run()))
     assert isinstance(await last_of(long.tasks.summarise(ASKED, run())), SummaryDone)
+
+
+async def test_a_model_too_small_to_be_trusted_is_named(bench: Bench) -> None:
+    bench.put("report.txt", "One text.")
+    tasks = Tasks(bench.library, bench.folder, bench.engine, Words(), bench.home / "other.db", trusted=False)
+    done = await last_of(tasks.summarise(ASKED, run()))
+    assert done.notes == ["scripted is too small for such work: trust nothing that you do not look up"]
+    tasks.close()
 
 
 async def test_a_sentence_that_broke_off_is_not_kept(bench: Bench) -> None:
