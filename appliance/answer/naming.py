@@ -33,12 +33,14 @@ class Named:
         best: those with the highest affinity; empty where the question names none.
         clearly: at least two words of the name are in the question.
         n_chunks: of the best ones together.
+        words: of the question that stand in a best one's name, by stem.
     """
 
     affinity: Mapping[int, float] = field(default_factory=dict)
     best: frozenset[int] = frozenset()
     clearly: bool = False
     n_chunks: int = 0
+    words: frozenset[str] = frozenset()
 
     def bonus(self, document: int) -> float:
         """Return what is added to the score of a document's chunks."""
@@ -81,9 +83,9 @@ class Naming:
         if len(best) > min(_MAX_NAMED, max(3, n * _MAX_SHARE)):
             return Named()
         some = next(iter(best))
-        return Named(
-            affinity, best, sum(some in ids and rarity[word] > 0 for word, ids in known.items()) >= 2
-        )
+        own = frozenset(word for word, ids in known.items() if some in ids)
+        clearly = sum(rarity[word] > 0 for word in own) >= 2
+        return Named(affinity, best, clearly, sum(index.n_chunks[document] for document in best), own)
 
     def _index(self) -> _Index:
         stamp = self._library.names_stamp()

@@ -36,6 +36,7 @@ _UNIT = (
     "MB|GB|TB|KB|ms|min|ppm|rpm|dB|lbs|lb|oz|psi|ft"
 )
 _MEASURE = re.compile(rf"(?<![\w.,-])(\d+(?:[.,]\d+)?)\s?({_UNIT})(?!\w)")
+_FISCAL = re.compile(r"^[fc]y((?:19|20)\d\d)$")  # FY2019: texts and titles say 2019
 _STANDARD = re.compile(r"\b([A-ZÄÖÜ]{2,6})[ \u00a0](\d[\d.:/-]*\w*)")
 _LOOSE = r"[-–/\s\u00a0]*"  # AX-4471/B is AX 4471 B too; the points of a number are not loose
 
@@ -60,7 +61,8 @@ class Query:
         """Read a question; `words` are of its language."""
         inner = text.strip().split(None, 1)[1:]
         has_names = bool(re.search(r"\b[A-ZÄÖÜ]\w", inner[0])) if inner else False
-        return cls(text, tuple(words.searched(text)), tuple(_exact(text)), has_names)
+        sought = dict.fromkeys(_FISCAL.sub(r"\1", word) for word in words.searched(text))
+        return cls(text, tuple(sought), tuple(_exact(text)), has_names)
 
     def dense_weight(self, names_document: bool = False) -> float:
         """Return how much the dense ranking counts, 0 to 1.

@@ -166,12 +166,8 @@ class Retriever:
 
 
 def _with_names(sentence: Sentence, kept: Kept, sentences: Sentences, named: Named) -> Sentence:
-    """A sentence that holds half of what only its title and headings hold: rows name neither year nor firm.
-
-    All of it, and what its path says, where the question names this document.
-    """
+    """A sentence that holds half of what only its title and headings hold: rows name neither year nor firm."""
     document, said = kept.chunk.document, kept.chunk.text[slice(*sentence.span)]
     above = PATH.join((document.title, *kept.chunk.locator.path))
-    if named.clearly and document.id in named.best:
-        return replace(sentence, coverage=sentences.coverage(f"{above} {said}", named.words))
-    return replace(sentence, coverage=(sentence.coverage + sentences.coverage(f"{above} {said}")) / 2)
+    known = named.words if document.id in named.best else ()  # from its path, too
+    return replace(sentence, coverage=(sentence.coverage + sentences.coverage(f"{above} {said}", known)) / 2)

@@ -5,7 +5,7 @@ Only the few that hold most of the question's words are embedded.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -76,12 +76,15 @@ class Sentences:
         self._embedder = embedder
         self._cosines: dict[str, float] = {}
 
-    def coverage(self, text: str) -> float:
-        """Return the share (0 to 1) of the question's words, by weight, that stand in a text."""
-        known = self._words.held(self._weights, text)
+    def coverage(self, text: str, known: Collection[str] = ()) -> float:
+        """Return the share (0 to 1) of the question's words, by weight, that stand in a text or are known already."""
+        return self.share_of({*self._words.held(self._weights, text), *known})
+
+    def share_of(self, stems: Collection[str]) -> float:
+        """Return the share (0 to 1) of the question's words, by weight, that are among these stems."""
         total = sum(self._weights.values())
         return (
-            sum(weight for word, weight in self._weights.items() if word in known) / total if total else 0.0
+            sum(weight for word, weight in self._weights.items() if word in stems) / total if total else 0.0
         )
 
     def nearest(self, texts: Sequence[str], n: int = N_EMBEDDED) -> list[list[Sentence]]:
