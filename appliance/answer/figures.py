@@ -6,7 +6,7 @@ Nothing is calculated: a sum or a rounded figure is another figure.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from appliance.answer.units import CURRENCIES, factor_after, unit_after
@@ -76,8 +76,8 @@ class Figure:
         """Tell whether it stands among the figures of another text; a unit that is not given fits every unit."""
         if any(self.values & other.values and _same_unit(self.unit, other.unit) for other in known):
             return not self._is_counted_otherwise(known)
-        plain = frozenset[str]().union(*(other.values | other.parts for other in known))
         if self.unit == _DATE:
+            plain = frozenset[str]().union(*(other.values | other.parts for other in known))
             return self.parts <= plain and not any(self._same_month(other) for other in known)
         return any(self.values & other.parts for other in known)
 
@@ -101,10 +101,14 @@ class Figure:
 def figures(text: str) -> list[Figure]:
     """Return the figures of a text in order; those within codes ("X-250") are not figures."""
     dates = list(_dates(text))
-    taken = [(date.start, date.end) for date in dates]
-    numbers = [*_numbers(text), *_written(text)]
-    free = [n for n in numbers if not any(start <= n.start < end for start, end in taken)]
+    taken = covered(dates)
+    free = (number for number in (*_numbers(text), *_written(text)) if number.start not in taken)
     return sorted([*dates, *free], key=lambda figure: figure.start)
+
+
+def covered(found: Iterable[Figure]) -> set[int]:
+    """Return the character offsets at which these figures stand."""
+    return {at for figure in found for at in range(figure.start, figure.end)}
 
 
 def _dates(text: str) -> Iterator[Figure]:

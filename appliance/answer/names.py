@@ -10,7 +10,7 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from appliance.answer.figures import Figure
+from appliance.answer.figures import Figure, covered
 from appliance.answer.words import Words
 
 _TOKEN = re.compile(r"[^\W_](?:[\w]|[-/.&'’](?=[^\W_]))*")
@@ -20,6 +20,7 @@ _PART = re.compile(r"[-/.&'’]")
 _VERBS = frozenset({"is", "was", "has", "had", "won", "wrote", "said", "says", "will"})
 _TITLES = frozenset({"Mr", "Mrs", "Ms", "Dr", "Prof", "Sir", "St"})
 _TITLE = re.compile(rf"\b(?:[A-Z]|{'|'.join(sorted(_TITLES))})\.$")
+_LOOK_BACK = 40  # characters before a word that say whether it opens a sentence
 _MIN_STEM = 4  # letters that make "Norman" and "Normans" one
 
 
@@ -48,11 +49,11 @@ def names(
         nouns_have_capitals: the text is German: only codes and abbreviations count.
     """
     tokens = list(_TOKEN.finditer(text))
-    taken = [(figure.start, figure.end) for figure in figures]
+    taken = covered(figures)
     found = []
     for i, token in enumerate(tokens):
         word = _POSSESSIVE.sub("", token.group())
-        if word in _TITLES or any(start <= token.start() < end for start, end in taken):
+        if word in _TITLES or token.start() in taken:
             continue
         if _is_code(word) or (
             not nouns_have_capitals
@@ -131,7 +132,7 @@ def _is_placed(text: str, tokens: list[re.Match[str]], i: int) -> bool:
 
 
 def _opens_sentence(text: str, at: int) -> bool:
-    before = text[:at].rstrip(" \t\"'“‘„«*_([")
+    before = text[max(0, at - _LOOK_BACK) : at].rstrip(" \t\"'“‘„«*_([")
     if _TITLE.search(before):
         return False
     return not before or before[-1] in ".!?:\n…•-–" or before.endswith(("\n#", "|"))

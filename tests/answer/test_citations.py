@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -292,6 +293,7 @@ def test_marks_of_the_model_are_taken_out_and_remembered() -> None:
     assert marks.take_hints() == {1, 2}
 
 
+@settings(deadline=None)
 @given(st.text(alphabet="ab .[]12,\n", max_size=60), st.data())
 def test_how_the_text_is_cut_into_pieces_changes_nothing(text: str, data: st.DataObject) -> None:
     whole, pieces = draft(), draft()
@@ -307,3 +309,24 @@ def test_how_the_text_is_cut_into_pieces_changes_nothing(text: str, data: st.Dat
     assert "".join(e.text for e in events if isinstance(e, TokenEvent)) == whole.answer
     for citation in pieces.citations:
         assert 0 <= citation.start < citation.end <= len(pieces.answer)
+
+
+@settings(deadline=None)
+@given(st.text(max_size=80), st.text(max_size=120), st.text(max_size=120))
+def test_whatever_is_said_only_passages_of_the_context_are_cited(
+    question: str, answer: str, text: str
+) -> None:
+    for citation in citations_of(answer, question, [passage(1, text), *PASSAGES[1:]]):
+        assert set(citation.numbers) <= {1, 2, 3}
+        assert bool(citation.numbers) is (citation.state == "supported")
+        assert bool(citation.conflicts) is (citation.state == "contradicted")
+        assert bool(citation.sources) is (citation.state != "unsupported")
+
+
+@pytest.mark.parametrize(
+    "piece", ["1", "1.", "one ", "A. ", "- ", "not ", "minus  ", "May 5 ", "Ab ", "(", "“", "1/1/2000 "]
+)
+def test_a_long_strange_answer_is_read_in_time_that_grows_with_its_length(piece: str) -> None:
+    started = time.perf_counter()
+    citations_of(piece * 1000, "What?")
+    assert time.perf_counter() - started < 5.0
