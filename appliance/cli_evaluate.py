@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Annotated, Any
 
 import typer
@@ -37,6 +38,10 @@ def retrieval(
     questions: Questions = None,
     docs: Docs = None,
     limit: Limit = None,
+    made_reports: Annotated[
+        bool,
+        typer.Option("--made-reports", help="Ask of made annual reports, whose tables are alike, instead."),
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Ask golden questions of a private record of the documents: is the right passage found, and how far up?
@@ -44,9 +49,15 @@ def retrieval(
     Compares with the last run on the same questions. docs/howto-evaluate.md says what each figure means.
     """
     from appliance.ops import evaluate_retrieval
+    from appliance.ops.made_reports import write_reports
 
-    config, asked, folder = _task(context, questions, docs, limit)
-    result = evaluate_retrieval.run(config, asked, folder, _say).to_json()
+    with TemporaryDirectory(prefix="appliance-reports-") as made:
+        if made_reports:
+            config, folder = config_of(context), Path(made)
+            asked = golden.sample(write_reports(folder), limit)
+        else:
+            config, asked, folder = _task(context, questions, docs, limit)
+        result = evaluate_retrieval.run(config, asked, folder, _say).to_json()
     _show(config, "retrieval", asked, result, as_json)
     if not as_json:
         for row in result["curve"]:

@@ -80,7 +80,7 @@ class Naming:
                 affinity[document] += rarity[word] / total
         highest = max(affinity.values())
         best = frozenset(document for document, share in affinity.items() if share >= highest - 1e-9)
-        if len(best) > min(_MAX_NAMED, max(3, n * _MAX_SHARE)):
+        if len(best) > min(_MAX_NAMED, max(2, n * _MAX_SHARE)):
             return Named()
         some = next(iter(best))
         own = frozenset(word for word, ids in known.items() if some in ids)

@@ -9,18 +9,21 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 from appliance.answer.retrieval import Retrieved
 from appliance.api.schema import Passage
 from appliance.config import Config
 from appliance.ops import scores
+from appliance.ops.cross_fit import CrossFit, cross_fit
 from appliance.ops.figures import percentile
 from appliance.ops.golden import GoldenQuestion
 from appliance.ops.private_library import EVERYTHING, PrivateLibrary, private_library
 
 N_RANKED = 10
 WRONGLY_REFUSED = (0.02, 0.03, 0.05, 0.08)  # shares of answerable questions for which a threshold is given
+CROSS_FITTED = 0.05  # share that the threshold which is tried on other documents refuses where it is set
 _SAY_EVERY = 50
 _MIN_BEGINNING = 40  # characters of a paragraph's beginning that find it
 
@@ -35,6 +38,8 @@ class Asked:
         confidence: see `appliance.answer.retrieval.Retrieved`.
         found: the first passage's place.
         seconds: of the search, with the question's embedding.
+        document: that holds the answer.
+        right_document: the first passage is of it.
     """
 
     id: str
@@ -45,6 +50,8 @@ class Asked:
     confidence: float
     found: str
     seconds: float
+    document: str | None = None
+    right_document: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,22 +86,34 @@ class RetrievalScores:
         found: dict[str, float] = {"questions": len(self.asked)}
         if right:
             found |= {f"hit@{n}": scores.hit_rate(ranks, n) for n in (1, 3, 5, 10)}
+            found["document@1"] = fmean(each.right_document for each in right)
             found |= {"mrr": scores.mean_reciprocal_rank(ranks)}
             found |= {f"answer@{n}": scores.hit_rate(answer_ranks, n) for n in (1, 5)}
             found["wrongly_refused"] = scores.share_below([e.confidence for e in right], self.refuse_below)
         if absent:
             found["rightly_refused"] = scores.share_below(absent, self.refuse_below)
+        if fitted := self.cross_fit():
+            found |= {
+                "cross_fitted_wrongly_refused": fitted.wrongly_refused,
+                "cross_fitted_rightly_refused": fitted.rightly_refused,
+            }
         found |= {
             "search_p50_ms": 1000 * percentile(seconds, 0.5),
             "search_p95_ms": 1000 * percentile(seconds, 0.95),
         }
         return {name: round(value, 4) for name, value in found.items()}
 
+    def cross_fit(self) -> CrossFit | None:
+        """Return what a threshold is worth on other documents than those it was set with."""
+        right = [(each.document or "", each.confidence) for each in self.asked if each.answerable]
+        return cross_fit(right, [each.confidence for each in self.asked if not each.answerable], CROSS_FITTED)
+
     def to_json(self) -> dict[str, Any]:
         """Return everything as plain data."""
         return {
             "kind": "retrieval", "figures": self.figures(), "n_documents": self.n_documents, "n_chunks": self.n_chunks,
             "refuse_below": self.refuse_below,
+            "cross_fitted": asdict(fitted) if (fitted := self.cross_fit()) else None,
             "curve": [asdict(point) for point in self.curve],
             "asked": [asdict(each) for each in self.asked],
         }  # fmt: skip
@@ -131,6 +150,8 @@ def _ask(question: GoldenQuestion, private: PrivateLibrary) -> Asked:
         round(retrieved.confidence, 4),
         f"{retrieved.passages[0].path}, {retrieved.passages[0].locator}" if retrieved.passages else "",
         round(retrieved.seconds, 4),
+        question.document,
+        bool(retrieved.passages) and retrieved.passages[0].path == question.document,
     )  # fmt: skip
 
 

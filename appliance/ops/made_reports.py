@@ -157,10 +157,3 @@ def _questions(
 
 def _figure(value: float) -> str:
     return f"{value:,.1f}"
-
-
-def by_kind(questions: Sequence[GoldenQuestion]) -> tuple[list[GoldenQuestion], list[GoldenQuestion]]:
-    """Return the questions in the tables' words, and those in others."""
-    n = N_ASKED // 2
-    own = [q for q in questions if int(q.id.rsplit("-", 1)[1]) < n]
-    return own, [q for q in questions if q not in own]
