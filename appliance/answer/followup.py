@@ -15,7 +15,8 @@ _LEANS_BELOW = 3
 # What points back may also name something new ("and what does the crane weigh?"), so both are searched for. Right
 # passage first, XQuAD, 2026-11-30: follow-ups that say "it" 0.87 alone, 0.96 with 1.5 for the context; questions on
 # another topic that look like follow-ups 0.95 alone, 0.91 with 1.5, and 0.20 when only searched for with the context.
-STRONG, WEAK = 1.5, 0.5
+# One word that names nothing ("its weight?") stands in many documents: there the context decides.
+ALL, STRONG, WEAK = 6.0, 1.5, 0.5
 _MAX_TURNS = 3
 _MAX_ANSWER_CHARS = 300  # of the earlier answer: its first sentences name what it is about
 
@@ -29,6 +30,9 @@ _STANDS_FOR = re.compile(
     r"former|latter|last|next)|dort|davon|dazu|dafür|ihn|ihm|ihr|ihre|diese[rsnm]?|celui-ci|celle-ci|ceux-ci)\b",
     re.IGNORECASE,
 )
+_NAMES = re.compile(
+    r"\b(?:the|der|die|das|den|dem|le|la|les|el|los|las)\s+\w+\W*$", re.IGNORECASE
+)  # "the forklift?"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,14 +49,14 @@ class Context:
 
 def leans(question: str) -> bool:
     """Tell whether a question may need the earlier one to be understood."""
-    return len(surface_words(question)) < _LEANS_BELOW or _points_back(question)
+    return _n_words(question) < _LEANS_BELOW or _points_back(question)
 
 
 def context(question: str, turns: Sequence[PastTurn]) -> Context | None:
     """Return what was said before that a search for `question` may need; None where it stands alone.
 
     Args:
-        turns: oldest first; those are gone back over whose own questions lean, to the one that names the topic.
+        turns: oldest first; those whose own question is one word are gone back over, to the one that names the topic.
     """
     if not turns or not leans(question):
         return None
@@ -62,10 +66,20 @@ def context(question: str, turns: Sequence[PastTurn]) -> Context | None:
         said.insert(
             0, asked if says_nothing(turn.raw_answer) else f"{asked} {turn.raw_answer[:_MAX_ANSWER_CHARS]}"
         )
-        if not leans(asked):
+        if _n_words(asked) > 1:
             break
-    return Context(" ".join(said), STRONG if _points_back(question) else WEAK)
+    return Context(" ".join(said), _weight(question))
+
+
+def _weight(question: str) -> float:
+    if _n_words(question) < 2 and not _NAMES.search(question):
+        return ALL
+    return STRONG if _points_back(question) else WEAK
 
 
 def _points_back(question: str) -> bool:
-    return bool(_GOES_ON.search(question) or _STANDS_FOR.search(question)) or len(surface_words(question)) < 2
+    return bool(_GOES_ON.search(question) or _STANDS_FOR.search(question))
+
+
+def _n_words(question: str) -> int:
+    return len(surface_words(question))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from appliance.answer.followup import STRONG, WEAK, Context, context, leans
+from appliance.answer.followup import ALL, STRONG, WEAK, Context, context, leans
 from appliance.answer.prompt import PastTurn
 from appliance.answer.trim import GAP, allot, shorten
 from appliance.answer.words import Words
@@ -81,15 +81,26 @@ FIRST = PastTurn("…", "The P-7 pump costs 300 €.", "What does the P-7 pump i
 
 def test_the_earlier_question_and_answer_join_only_a_question_that_leans() -> None:
     found = context("and how much does it weigh?", [PastTurn("…", "old", "old?"), FIRST])
-    assert found == Context(f"{FIRST.question} {FIRST.raw_answer}", STRONG)
+    assert found == Context(f"{FIRST.question} {FIRST.raw_answer}", ALL)
     assert context("Which documents does a new patient bring to the clinic?", [FIRST]) is None
     assert context("how often?", []) is None
 
 
-def test_a_question_that_is_only_short_leans_less() -> None:
-    found = context("What does the crane cost?", [FIRST])
+@pytest.mark.parametrize(
+    ("question", "weight"),
+    [
+        ("weight?", ALL),
+        ("who maintains it?", ALL),
+        ("the forklift?", WEAK),
+        ("and the forklift?", STRONG),
+        ("And what does the crane cost?", STRONG),
+        ("What does the crane cost?", WEAK),
+    ],
+)
+def test_the_less_a_question_names_the_more_the_context_decides(question: str, weight: float) -> None:
+    found = context(question, [FIRST])
     assert found is not None
-    assert found.weight == WEAK
+    assert found.weight == weight
 
 
 def test_the_topic_is_found_behind_a_turn_that_leaned_itself_and_a_refusal_adds_nothing() -> None:
