@@ -17,7 +17,7 @@ from appliance.tasks import form
 from appliance.tasks.form import Form
 from appliance.tasks.groups import Group, Piece, pack, place_of
 from appliance.tasks.material import Material, Shelf
-from appliance.tasks.rows import EXAMPLE, EXAMPLE_ROWS, Part, Table, read_rows
+from appliance.tasks.rows import EXAMPLE, EXAMPLE_ROWS, Part, Table, goes_round, read_rows
 from appliance.tasks.stage import Stage
 from appliance.tasks.steps import Run, Step, Steps, Written
 from ingest.stored import printable
@@ -32,8 +32,6 @@ _SYSTEM = (
 )
 _MAX_PART = 400  # tokens of text: a table's rows are as long again in JSON
 _MAX_ANSWER = 512
-# DRY: a small model that found nothing more writes its last row for ever. A row and the keys of the next may repeat.
-_DRY, _DRY_ALLOWED_LENGTH = 0.8, 32
 
 
 @dataclass(slots=True)
@@ -141,10 +139,8 @@ class Extractor:
 
     def _step(self, work: _Work, material: Material, group: Group, most: int) -> Step:
         text = f"Text:\n{group.text}\n\nJSON list of each {work.form.row}:"
-        sampling = Sampling(
-            schema=work.form.schema, dry_multiplier=_DRY, dry_allowed_length=_DRY_ALLOWED_LENGTH
-        )
-        return Step(work.system, text, most, sampling, material.document.sha256)
+        sampling = Sampling(schema=work.form.schema)
+        return Step(work.system, text, most, sampling, material.document.sha256, astray=goes_round)
 
     def _done(self, work: _Work) -> ExtractionDone:
         notes = [f"{m.path}: {note}" for m in work.materials for note in m.notes]

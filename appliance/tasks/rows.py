@@ -22,6 +22,7 @@ from appliance.tasks.number_check import Numbers
 EXAMPLE = "Oldenrode (1142) and Neuhof"
 EXAMPLE_ROWS = '[{"town": "Oldenrode", "founded": "1142"}, {"town": "Neuhof", "founded": null}]'
 
+_ROUNDS = 4
 _MAX_SOURCES = 20
 _NEARBY = (
     200  # rows of the same document that may be completed by a new one: parts that touch tell the same twice
@@ -44,6 +45,14 @@ def read_rows(text: str) -> list[Values]:
             break
         rows.append(row)
     return rows
+
+
+def goes_round(text: str) -> bool:
+    """Tell whether a model that found nothing more writes its last row again and again."""
+    if not text.rstrip(", \n").endswith("}"):
+        return False
+    last = read_rows(text)[-_ROUNDS:]
+    return len(last) == _ROUNDS and all(row == last[0] for row in last)
 
 
 class Part:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Sequence
 from contextlib import aclosing, asynccontextmanager, contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from hashlib import sha256
@@ -40,6 +40,7 @@ class Step:
     Attributes:
         version: SHA-256 of the document; empty: the result is not kept.
         shown: whether its tokens are told as they come.
+        astray: tells from what is written so far that nothing good will follow; the step then counts as broken off.
     """
 
     system: str
@@ -48,6 +49,7 @@ class Step:
     sampling: Sampling
     version: str = ""
     shown: bool = False
+    astray: Callable[[str], bool] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,6 +264,11 @@ class Steps:
                         pieces.append(text)
                         if step.shown:
                             told.put_nowait(TokenEvent(text=text))
+                        if step.astray is not None and step.astray("".join(pieces)):
+                            run.n_steps += 1
+                            run.n_decoded += len(pieces)
+                            told.put_nowait(Written("".join(pieces), complete=False))
+                            return
                     case Done():
                         run.n_steps += 1
                         run.n_prompt += event.n_prompt

@@ -108,6 +108,18 @@ async def test_a_part_with_more_rows_than_the_answer_holds_is_read_in_halves(ben
     assert "there may be more rows than were found: list.txt, page 1" in done.notes
 
 
+async def test_a_model_that_goes_round_is_stopped_early(bench: Bench) -> None:
+    bench.put("list.txt", "Jana has 214.")
+    bench.answer = lambda request: ", ".join(
+        [rows({"name": "Jana", "phone": "214"})[:-1]] + ['{"name":"Jana","phone":"214"}'] * 99
+    )
+    done = await last_of(bench.tasks.extract(ASKED, run()))
+    assert [row.values["phone"] for row in done.rows] == ["214"]
+    assert done.timings.n_decoded == 4
+    assert done.notes == ["there may be more rows than were found: list.txt, page 1"]
+    assert bench.engine.n_running == 0
+
+
 async def test_parts_that_were_read_are_not_read_again_unless_the_columns_differ(bench: Bench) -> None:
     bench.put("list.txt", "Jana has 214.")
     bench.answer = lambda request: rows({"name": "Jana", "phone": "214"})
