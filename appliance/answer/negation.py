@@ -41,16 +41,14 @@ class Polarity:
 
     Attributes:
         heads: the word next to each negator, as stem: what is denied first of all.
-        denied: all stems within reach of a negator.
-        stems: of the sentence.
         texts: how each denial reads ("not be opened"), parallel to `heads`.
+        affirmed: stems that stand at least once out of reach of every negator.
         plain: it says yes throughout.
     """
 
     heads: tuple[str, ...]
-    denied: frozenset[str]
-    stems: frozenset[str]
     texts: tuple[str, ...]
+    affirmed: frozenset[str]
     plain: bool
 
 
@@ -58,18 +56,18 @@ def polarity(sentence: str, words: Words) -> Polarity:
     """Read a sentence."""
     heads: list[str] = []
     texts: list[str] = []
-    denied: set[str] = set()
-    for clause in _clauses(sentence):
-        for i, match in enumerate(clause):
-            if not (scope := _scope(clause, i, words)):
-                continue
-            reached, last = scope
-            heads.append(reached[0])
-            texts.append(sentence[match.start() : max(match.end(), last.end())])
-            denied.update(reached)
-    stems = frozenset(words.content(sentence))
+    denied: set[int] = set()
+    clauses = _clauses(sentence)
+    for clause in clauses:
+        for i, negator in enumerate(clause):
+            reached = _reached(clause, i, words)
+            if reached:
+                heads.append(words.content(reached[0].group())[0])
+                texts.append(sentence[negator.start() : max(negator.end(), reached[0].end())])
+                denied.update(token.start() for token in reached)
+    free = [token.group() for clause in clauses for token in clause if token.start() not in denied]
     plain = not heads and not _SOFT.search(sentence)
-    return Polarity(tuple(heads), frozenset(denied), stems, tuple(texts), plain)
+    return Polarity(tuple(heads), tuple(texts), frozenset(words.content(" ".join(free))), plain)
 
 
 def opposed(said: Polarity, known: Polarity) -> list[str]:
@@ -77,17 +75,15 @@ def opposed(said: Polarity, known: Polarity) -> list[str]:
 
     A denial in `said` also counts where `known` says yes throughout, in other words ("not attached", "is fixed to").
     """
-    ours = [
-        text
-        for head, text in zip(said.heads, said.texts, strict=True)
-        if known.plain or _affirms(known, head)
-    ]
-    theirs = [text for head, text in zip(known.heads, known.texts, strict=True) if _affirms(said, head)]
+    ours = [text for head, text in _denials(said) if known.plain or head in known.affirmed]
+    theirs = [text for head, text in _denials(known) if head in said.affirmed]
     return list(dict.fromkeys([*ours, *theirs]))
 
 
-def _affirms(sentence: Polarity, stem: str) -> bool:
-    return stem in sentence.stems and stem not in sentence.denied
+def _denials(sentence: Polarity) -> list[tuple[str, str]]:
+    """What a sentence denies and nowhere affirms: "neither X nor Y won, although Y did receive one" affirms Y."""
+    pairs = zip(sentence.heads, sentence.texts, strict=True)
+    return [(head, text) for head, text in pairs if head not in sentence.affirmed]
 
 
 def _clauses(sentence: str) -> list[list[re.Match[str]]]:
@@ -100,21 +96,16 @@ def _clauses(sentence: str) -> list[list[re.Match[str]]]:
     return clauses
 
 
-def _scope(clause: list[re.Match[str]], i: int, words: Words) -> tuple[list[str], re.Match[str]] | None:
-    """Return the stems that token `i` denies, nearest first, and the token they reach to; None if it denies nothing."""
+def _reached(clause: list[re.Match[str]], i: int, words: Words) -> list[re.Match[str]]:
+    """Return the content words that word `i` of a clause denies, nearest first; none where it is no negator."""
     word = clause[i].group().casefold()
-    before, after = clause[:i], clause[i + 1 :]
+    if word not in NEGATORS and word not in _BANS and not word.endswith(("n't", "n’t")):
+        return []
+    before = [token for token in reversed(clause[:i]) if words.content(token.group())]
+    after = [token for token in clause[i + 1 :] if words.content(token.group())]
     if word in _BANS:
-        stems = [stem for token in reversed(before) for stem in words.content(token.group())]
-        stems += [stem for token in after for stem in words.content(token.group())]
-        return (stems, clause[i]) if stems else None
-    if word not in NEGATORS and not word.endswith(("n't", "n’t")):
-        return None
-    if after and after[0].group().casefold() in _BOUNDS:
-        return None
-    ahead = [(stem, token) for token in after for stem in words.content(token.group())][:_REACH]
-    if ahead:
-        return [stem for stem, _ in ahead], ahead[0][1]
+        return before + after
+    if clause[i + 1 :] and clause[i + 1].group().casefold() in _BOUNDS:
+        return []
     # German puts the negator last: "öffnen Sie die Tür nicht".
-    behind = [stem for token in reversed(before) for stem in words.content(token.group())][:_REACH]
-    return (behind, clause[i]) if behind else None
+    return (after or before)[:_REACH]

@@ -29,6 +29,7 @@ WORDS = Words()
         ("Die Tür darf nicht geöffnet werden.", "Die Tür darf geöffnet werden.", ["nicht geöffnet"]),
         ("Öffnen Sie die Tür.", "Öffnen Sie die Tür nicht.", ["nicht"]),
         ("Es gibt keine Pause.", "Es gibt keine Pause am Montag.", []),
+        ("Edison received one.", "Neither Tesla nor Edison won (although Edison did receive one).", []),
         ("", "Never.", []),
     ],
 )
