@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from appliance.answer.joining import Chunks, Joined, join
@@ -56,11 +56,16 @@ class _Says:
         return same_facts and self.is_like(other, _SAME_TEXT)
 
 
-def distinct(ranked: Iterable[tuple[StoredChunk, float]], n: int, words: Words) -> list[Kept]:
+def distinct(
+    ranked: Iterable[tuple[StoredChunk, float]], n: int, words: Words, named: Collection[int] = ()
+) -> list[Kept]:
     """Return the first `n` chunks that do not repeat a better one.
 
     Of two versions of a document the newer one's chunk takes the better one's place, and the older one is named. Other
     figures are no repetition, unless the names say that one document is a version of the other: "v1", "v2", "(1)".
+
+    Args:
+        named: ids of documents that the question names: who asks for last year's report is not given this year's.
     """
     kept: list[Kept] = []
     seen: list[_Says] = []
@@ -70,6 +75,8 @@ def distinct(ranked: Iterable[tuple[StoredChunk, float]], n: int, words: Words) 
             continue
         own = _Says.of(chunk.text, words)
         at = next((i for i, k in enumerate(kept) if _is_told(chunk, own, k.chunk, seen[i])), None)
+        if at is not None and kept[at].chunk.document.id in named and chunk.document.id not in named:
+            continue
         if at is not None:
             kept[at], seen[at] = _merged(kept[at], seen[at], chunk, own)
         elif len(kept) < n:

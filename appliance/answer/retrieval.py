@@ -15,7 +15,7 @@ from appliance.answer.naming import Named, Naming
 from appliance.answer.passages import Kept, distinct, to_passages
 from appliance.answer.query import Query, match, rarity
 from appliance.answer.rerank import N_CANDIDATES, Reranker, rerank
-from appliance.answer.sentences import Sentence, SentenceEmbedder, Sentences
+from appliance.answer.sentences import N_EMBEDDED, Sentence, SentenceEmbedder, Sentences
 from appliance.answer.words import Words, is_unspaced
 from appliance.api.schema import Passage
 from ingest.access import Viewer
@@ -27,7 +27,6 @@ from ingest.locator import PATH
 _OVERFETCH = 8
 _MIN_CANDIDATES = 40
 _N_EVIDENCE = 5  # passages whose sentences count as evidence
-_N_SENTENCES = 2  # of each that are embedded for it, and of the first passage one more, which may be quoted
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +141,8 @@ class Retriever:
         ranked = fused[0] if len(fused) == 1 else mixed(fused[0], fused[1], context_weight)
         chunks = {i: chunk for hit in hits for i, chunk in hit.found.chunks.items()}
         n_best = max(n, N_CANDIDATES if self._reranker else 0)
-        best = distinct([(chunks[i], score) for i, score in ranked], n_best, self._words)
+        named = hits[-1].search.named.best
+        best = distinct([(chunks[i], score) for i, score in ranked], n_best, self._words, named)
         return best if self._reranker is None else rerank(hits[-1].search.query.text, best, self._reranker)
 
     def _signs(self, hits: Sequence[Hits], best: Sequence[Kept], sentences: Sentences) -> Signs:
@@ -150,8 +150,8 @@ class Retriever:
             return Signs()
         texts = [each.chunk.text for each in best]
         nearest = [
-            *sentences.nearest(texts[:1], _N_SENTENCES + 1),
-            *sentences.nearest(texts[1:], _N_SENTENCES),
+            *sentences.nearest(texts[:1], N_EMBEDDED),
+            *sentences.nearest(texts[1:], N_EMBEDDED - 1),
         ]
         weighed = [
             _with_names(sentence, each, sentences, hits[-1].search.named)
