@@ -225,8 +225,8 @@ class AnswerSettings(_Section):
         description="Whether the model words answers; else they are quoted sentences. auto: unless it is too small.",
     )
     quote_above: float = Field(
-        default=1.0, ge=0, le=2,
-        description="Evidence from which a sentence of the documents is quoted where the model finds no answer.",
+        default=0.75, ge=0, le=1,
+        description="Confidence from which a sentence of the documents is quoted where the model finds no answer.",
     )  # fmt: skip
     ttft_target_s: float = Field(
         default=6.0, ge=0, le=600,

@@ -245,7 +245,7 @@ class SearchRequest(Wire):
 
 
 class SearchReply(Wire):
-    """Passages, best first, and how sure retrieval is that one of them answers (0 to 2)."""
+    """Passages, best first, and how sure retrieval is that one of them answers (0 to 1)."""
 
     passages: list[Passage]
     confidence: float

@@ -26,6 +26,8 @@ TEXTS = {
     "veltora_2019_report.txt": ["Revenue grew. Stores were opened.", "Dividends were kept."],
     "halden_2019_report.txt": ["Revenue fell. Stores were closed.", "Valve AX-4471/B was replaced."],
     "parts.txt": ["Valves and pumps are stored by number.", "The AX 4471 C is out of stock, part B too."],
+    "pump.txt": ["The pump in hall A costs 900 euros."],
+    "pump-hall-b.txt": ["The pump in hall B costs 700 euros."],
     "pets.txt": ["Dogs are kept on a lead.", "Valves are no toys."],
 }
 
@@ -72,6 +74,21 @@ def test_company_and_year_name_a_report(library: Library) -> None:
     assert named(library, "What did Veltora pay in FY2018?") == ({"veltora_2018_report.txt"}, True)
     assert named(library, "How do pets live?") == ({"pets.txt"}, False)
     assert named(library, "Who closed the window?") == (set(), False)
+
+
+@pytest.mark.parametrize(
+    ("question", "clearly"),
+    [
+        ("What does the pump in hall A cost?", False),
+        ("What does the pump in hall B cost?", True),
+        ("What did Veltora pay in 2018?", True),
+        ("What did Veltora pay?", False),
+    ],
+)
+def test_a_name_with_a_rare_word_missing_is_another_name(
+    library: Library, question: str, clearly: bool
+) -> None:
+    assert named(library, question)[1] is clearly
 
 
 def test_a_word_that_most_names_have_chooses_none(library: Library) -> None:

@@ -10,9 +10,11 @@ from typer.testing import CliRunner
 
 from appliance.cli import app
 from appliance.ops import scores
+from appliance.ops.cross_fit import cross_fit
 from appliance.ops.evaluate_answers import Answered, AnswerScores
 from appliance.ops.evaluate_retrieval import Asked, RetrievalScores
 from appliance.ops.golden import GoldenQuestion, QuestionsError, append, read, sample
+from appliance.ops.made_reports import write_reports
 
 BOILER = "The boiler of the east wing is serviced in September by Harlow and Sons, before the heating season begins."
 KEYS = "Keys are handed out at the porter's lodge against a signature; a lost key costs the department 140 euros."
@@ -206,3 +208,26 @@ def test_a_sample_is_spread_over_the_file_and_takes_as_many_of_both_kinds() -> N
     assert [q.id for q in sample(questions, 4)] == ["0", "25", "50", "75", "100", "105", "110", "115"]
     assert sample(questions, None) == questions
     assert len(sample(questions, 50)) == 70
+
+
+def test_a_threshold_is_reported_on_documents_it_was_not_set_with() -> None:
+    answerable = [(f"{n}.md", 0.5 + n / 100 + extra) for n in range(10) for extra in (0.0, 0.2)]
+    fitted = cross_fit(answerable, [0.1, 0.2, 0.9], 0.1)
+    assert fitted is not None
+    assert 0.5 <= fitted.threshold <= 0.6
+    assert 0 < fitted.wrongly_refused < 0.5
+    assert fitted.rightly_refused == pytest.approx(2 / 3, abs=1e-4)
+    assert cross_fit(answerable, [], 0.1) is None
+    assert cross_fit(answerable[:4], [0.1], 0.1) is None
+
+
+def test_made_reports_are_the_same_each_time_and_their_questions_are_told_apart(tmp_path: Path) -> None:
+    first, second = write_reports(tmp_path / "one"), write_reports(tmp_path / "two")
+    assert first == second
+    assert len({question.question for question in first}) == len(first) == 120
+    names = sorted(path.name for path in (tmp_path / "one").iterdir())
+    assert len(names) == 12
+    for name in names:
+        assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
+    for question in first:
+        assert question.answers[0].encode() in (tmp_path / "one" / (question.document or "")).read_bytes()
