@@ -14,6 +14,8 @@ from appliance.answer.words import sentence_spans
 from ingest.flags import is_instruction_like
 
 _N_JOINED = 4  # pieces that one instruction may be cut into by line ends
+_MAX_GAP = 3  # characters between cells, at most
+_MIN_QUOTED = 12  # characters that an instruction leaves of a sentence, to be worth showing
 _N_TOUCHED = 3  # pieces beside an instruction that may belong to it
 
 # Delimiters of chat templates in use: ChatML, Llama, Gemma, Mistral, Phi, and those of tools.
@@ -22,8 +24,10 @@ TEMPLATE = re.compile(
     r"\[/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS)\]|<</?SYS>>",
     re.IGNORECASE,
 )
+_CUT = re.compile(rf"{TEMPLATE.pattern}|\s\|\s|;\s", re.IGNORECASE)
 _OPENS = re.compile(
-    r"<\|(?!end|eot|im_end)|<start|\[/?INST\]|\[SYSTEM|<<SYS|<s>", re.IGNORECASE
+    r"<\|(?!end\||end_?of|eot|im_end)|<start|<(?:tool_call|system|think)>|\[/?INST\]|\[SYSTEM|<<SYS|<s>",
+    re.IGNORECASE,
 )  # what follows is a turn
 # What goes on with an order. By itself it is none to a machine: manuals are full of it.
 _GOES_ON = re.compile(
@@ -38,7 +42,7 @@ _GOES_ON = re.compile(
 # A line that ends in the middle of an order: the next one belongs to it.
 _HANGS = re.compile(
     r"\b(?:say|with|words?|the|a|an|and|or|only|to|is|of|that|by|reply|answer|respond|mit|dem|wort|und|nur|mot|par|le|la|et|"
-    r"palabra|con|y|el)\W{0,2}$",
+    r"palabra|con|y|el)[^\w.!?]{0,2}$",
     re.IGNORECASE,
 )
 # The head of a turn of a chat; what follows an empty one is the turn.
@@ -64,19 +68,36 @@ def instructions(text: str) -> tuple[tuple[int, int], ...]:
 
 
 def quotable(text: str, spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return those spans of a text that hold nothing of an instruction: what may be shown as an answer."""
+    """Return those spans of a text, or what is left of them, that hold nothing of an instruction: fit for an answer."""
     held = instructions(text)
-    return [span for span in spans if not any(span[0] < end and start < span[1] for start, end in held)]
+    return [free for span in spans for free in _outside(text, span, held)] if held else list(spans)
+
+
+def _outside(text: str, span: tuple[int, int], held: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """What of a span lies outside of `held`, where it is a few words at least."""
+    start = span[0]
+    for left, right in (*held, (span[1], span[1])):
+        end = min(max(left, start), span[1])
+        free = text[start:end].strip(" |;\n")
+        if start == span[0] and end == span[1]:
+            yield span
+        elif len(free) >= _MIN_QUOTED:
+            at = text.index(free, start)
+            yield at, at + len(free)
+        start = max(start, min(right, span[1]))
+        if start >= span[1]:
+            break
 
 
 def _pieces(text: str) -> Iterator[tuple[int, int]]:
-    """Sentences, cut once more at the delimiters of chat templates, which are pieces of their own."""
+    """Sentences, cut once more at the cells of a row, and at delimiters of chat templates, which are pieces too."""
     for start, end in sentence_spans(text):
-        for token in TEMPLATE.finditer(text, start, end):
-            if text[start : token.start()].strip():
-                yield start, token.start()
-            yield token.span()
-            start = token.end()
+        for cut in _CUT.finditer(text, start, end):
+            if text[start : cut.start()].strip():
+                yield start, cut.start()
+            if TEMPLATE.match(cut.group()):
+                yield cut.span()
+            start = cut.end()
         if text[start:end].strip():
             yield start, end
 
@@ -119,10 +140,10 @@ def _opens_turn(text: str) -> bool:
 
 
 def _joined(pieces: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
-    """Pieces, those that at most a line end parts made one."""
+    """Pieces, those that at most a line end or the rule between cells parts made one."""
     joined: list[tuple[int, int]] = []
     for start, end in pieces:
-        if joined and start - joined[-1][1] <= 1:
+        if joined and start - joined[-1][1] <= _MAX_GAP:
             joined[-1] = (joined[-1][0], end)
         else:
             joined.append((start, end))

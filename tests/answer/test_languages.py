@@ -45,7 +45,7 @@ def test_the_right_passage_is_first_for_nine_questions_in_ten(
 
 def test_what_the_documents_do_not_say_has_less_behind_it(asked: list[dict[str, object]]) -> None:
     """One threshold for all languages: the embedder is for English, so words must carry the others."""
-    weak = [e for e in asked if e["answerable"] and float(str(e["confidence"])) < 0.4]
-    clear = [e for e in asked if not e["answerable"] and float(str(e["confidence"])) >= 0.4]
-    assert len(weak) <= 7, weak
-    assert len(clear) <= 4, clear
+    there = [float(str(each["confidence"])) for each in asked if each["answerable"]]
+    absent = [float(str(each["confidence"])) for each in asked if not each["answerable"]]
+    in_order = sum(yes > no for yes in there for no in absent) / (len(there) * len(absent))
+    assert in_order >= 0.85  # 0.94 on 2026-11-30
