@@ -29,7 +29,7 @@ class _Parser(MarkdownIt):
         super().__init__("gfm-like", {"html": False, "linkify": False})
         self._scheme = scheme
 
-    def validateLink(self, url: str) -> bool:  # noqa: N802 (its name in markdown-it)
+    def validateLink(self, url: str) -> bool:  # its name in markdown-it
         """Tell whether a link may be one."""
         return url.startswith(f"{self._scheme}:")
 
