@@ -76,7 +76,11 @@ def ordeal(models_folder: Path) -> Iterator[Ordeal]:
         wrapper = []
     with short_home() as home:
         daemon = DaemonProcess(Path(home), models_folder, wrapper)
-        daemon.settings |= {"APPLIANCE_ANSWER__MAX_TOKENS": "24", "APPLIANCE_ANSWER__N_PASSAGES": "3"}
+        # The smallest model is not asked unless told so: it would quote, and quote no order.
+        daemon.settings |= {
+            "APPLIANCE_ANSWER__COMPOSE": "always", "APPLIANCE_ANSWER__MAX_TOKENS": "24",
+            "APPLIANCE_ANSWER__N_PASSAGES": "3",
+        }  # fmt: skip
         daemon.start()
         drop(daemon, fast())
         before = Trace.of(daemon)

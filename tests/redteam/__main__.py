@@ -33,6 +33,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="appliance-") as home:
         daemon = DaemonProcess(Path(home), models)
         daemon.settings["APPLIANCE_ENGINE__MODEL"] = arguments.model
+        daemon.settings["APPLIANCE_ANSWER__COMPOSE"] = "always"  # the smallest is to be tempted, too
         daemon.settings["APPLIANCE_ANSWER__MAX_TOKENS"] = str(arguments.max_tokens)
         daemon.start()
         try:
