@@ -27,8 +27,8 @@ _MAP = (
 )
 _REDUCE = (
     "You join the summaries of the parts of one document, in their order, into one summary of five to eight short, "
-    "complete sentences in their language. Use only what they say, with their exact names and figures. Do not say that "
-    "there are parts, and do not add an introduction."
+    "complete sentences in their language. Say something of each paragraph. Use only what they say, with their exact "
+    "names and figures. Do not say that there are parts, and do not add an introduction."
 )
 _ONLY = (
     "You summarise a document. Write three to six short, complete sentences in the language of the text. Use only what "
@@ -36,6 +36,8 @@ _ONLY = (
 )
 _MAX_PART = 160  # tokens
 _MAX_WHOLE = 320
+_MOST_FIRST = 8  # sentences
+_KEPT_TO_ONE = "the model kept to one part: where it did, the first sentences of all parts stand instead"
 # DRY: greedy small models fall into saying one sentence for ever; names and figures of a few tokens may come again.
 _SAMPLING = Sampling(dry_multiplier=0.8, dry_allowed_length=6)
 
@@ -51,6 +53,7 @@ class _Work:
     material: Material
     run: Run
     texts: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
 
 
 class Summariser:
@@ -119,11 +122,19 @@ class Summariser:
                 async for event in events:
                     if isinstance(event, Written):
                         stage.end(event)
-                        texts.append(whole_sentences(event))
+                        texts.append(self._checked(work, whole_sentences(event), group, stage))
                     else:
                         yield event
         yield stage.finish()
         work.texts = [text for text in texts if text]
+
+    def _checked(self, work: _Work, text: str, group: Group, stage: Stage) -> str:
+        parts = [piece.text for piece in group.pieces]
+        if stage.stage != "reduce" or not keeps_to_one(text, parts):
+            return text
+        if _KEPT_TO_ONE not in work.notes:
+            work.notes.append(_KEPT_TO_ONE)
+        return first_sentences(parts)
 
     def _done(self, work: _Work, groups: Sequence[Group]) -> SummaryDone:
         self._shelf.check(work.material, work.run.viewer)
@@ -131,7 +142,8 @@ class Summariser:
         return SummaryDone(
             summary=summary, statements=SourceText(groups, self._words).statements(summary),
             document_id=document.id, path=work.material.path, version=document.sha256, n_parts=len(groups),
-            notes=[*self._steps.notes, *work.material.notes], timings=work.run.timings(), model=self._steps.model,
+            notes=[*self._steps.notes, *work.material.notes, *work.notes],
+            timings=work.run.timings(), model=self._steps.model,
         )  # fmt: skip
 
 
@@ -140,3 +152,17 @@ def whole_sentences(written: Written) -> str:
     text = written.text.strip()
     spans = list(sentence_spans(text))
     return text if written.complete or len(spans) < 2 else text[: spans[-2][1]]
+
+
+def keeps_to_one(text: str, parts: Sequence[str]) -> bool:
+    """Tell whether a summary of several parts is nothing but sentences of one of them, as a 0.5B's often is."""
+    sentences = [text[start:end] for start, end in sentence_spans(text)]
+    return len(parts) > 1 and any(all(sentence in part for sentence in sentences) for part in parts)
+
+
+def first_sentences(parts: Sequence[str]) -> str:
+    """Return the first sentence of each part, or of as many, evenly spread, as make a summary."""
+    n = min(len(parts), _MOST_FIRST)
+    chosen = [parts[at * len(parts) // n] for at in range(n)]
+    firsts = [part[slice(*next(sentence_spans(part), (0, 0)))] for part in chosen]
+    return " ".join(dict.fromkeys(first for first in firsts if first))

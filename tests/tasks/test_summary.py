@@ -21,6 +21,7 @@ from appliance.errors import (
     NotReadableYetError,
     UnsupportedRequestError,
 )
+from appliance.tasks.summary import first_sentences, keeps_to_one
 from appliance.tasks.tasks import Tasks
 from tests.tasks.bench import GUEST, OWNER, Bench, all_of, last_of, run
 from tests.tasks.scripted_engine import text_of
@@ -67,9 +68,29 @@ async def test_a_long_document_is_read_in_parts_that_are_joined(long: Bench) -> 
     assert [e.place for e in events if isinstance(e, ProgressEvent)][:2] == ["pages 1–3", "pages 4–6"]
     done = events[-1]
     assert isinstance(done, SummaryDone)
-    assert (done.summary, done.n_parts, done.timings.n_steps) == ("Page 1 tells of pump 1.", 4, 5)
+    assert (done.n_parts, done.timings.n_steps) == (4, 5)
+    # The model keeps the first sentence alone: all parts get a word instead.
+    assert done.summary == " ".join(f"Page {n} tells of pump {n}." for n in (1, 4, 7, 10))
+    assert [s.sources[0].locator for s in done.statements] == ["page 1", "page 4", "page 7", "page 10"]
+    assert done.notes[0].startswith("the model kept to one part")
     joined = text_of(long.engine.asked[-1])
     assert [f"pump {n}" in joined for n in (1, 4, 7, 10)] == [True] * 4
+
+
+@pytest.mark.parametrize(
+    ("text", "is_one"),
+    [("A is. B is.", True), ("A is. C is.", False), ("A is not.", False), ("C is.", True)],
+)
+def test_a_summary_of_one_part_alone_is_known(text: str, is_one: bool) -> None:
+    assert keeps_to_one(text, ["A is. B is.", "C is."]) is is_one
+    assert not keeps_to_one(text, ["A is. B is. C is."])
+
+
+def test_the_first_sentences_are_spread_over_all_parts() -> None:
+    assert first_sentences([f"P{n} is. More." for n in range(16)]).split(" ")[::2] == [
+        f"P{n}" for n in range(0, 16, 2)
+    ]
+    assert first_sentences(["A is.", "A is.", ""]) == "A is."
 
 
 async def test_summaries_are_joined_again_and_again_until_one_is_left(bench: Bench) -> None:
