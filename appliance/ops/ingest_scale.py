@@ -184,7 +184,7 @@ def _search(parts: Shelf, made: Made, folder: Path, n_queries: int) -> dict[str,
 
 
 def _lexical(library: Library, words: str) -> object:
-    asked = Asked.of(words).words
+    asked = Asked.of(words, Words()).words
     sought = match(asked, library.document_frequency(asked), library.n_chunks())
     return library.lexical(sought.fts, N_CANDIDATES, EVERYTHING)
 
