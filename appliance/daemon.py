@@ -21,13 +21,11 @@ from pathlib import Path
 import uvicorn
 
 from appliance.answer.assistant import AnswerLimits, Assistant
-from appliance.answer.citations import Attributor
-from appliance.answer.retrieval import Retriever
-from appliance.answer.words import Words
 from appliance.api.app import create_app
 from appliance.api.caller import PeerProtocol
 from appliance.api.parts import Parts
 from appliance.changes import Changes
+from appliance.checks.citations import Attributor
 from appliance.config import Config
 from appliance.conversations import Journal
 from appliance.engine.absent import AbsentEngine
@@ -39,8 +37,10 @@ from appliance.engine.spec import spec_of
 from appliance.errors import ConfigError
 from appliance.listen import bind
 from appliance.lock import only_daemon
+from appliance.retrieval.retriever import Retriever
 from appliance.settings import EngineSettings
 from appliance.tasks.tasks import Tasks
+from appliance.text.words import Words
 from ingest.dense import Dense
 from ingest.library import Library
 from ingest.options import IngestOptions

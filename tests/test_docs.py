@@ -148,7 +148,9 @@ def test_the_api_page_has_every_route_and_field() -> None:
     }
     missing = [f"{method} {path}" for method, path in routes if path not in text]
     words = set(re.findall(r"`(\w+)`", text))
-    for name, kind in (vars(schema) | vars(schema_documents) | vars(schema_status) | vars(schema_tasks)).items():
+    for name, kind in (
+        vars(schema) | vars(schema_documents) | vars(schema_status) | vars(schema_tasks)
+    ).items():
         if isinstance(kind, type) and issubclass(kind, BaseModel) and kind not in (BaseModel, schema.Wire):
             missing += [f"{name}.{field}" for field in kind.model_fields if field not in words | {"event"}]
     assert not missing

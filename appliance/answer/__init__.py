@@ -1,1 +1,1 @@
-"""One question, start to end: retrieval, prompt, citations, guard."""
+"""One question, start to end: what was said before, the prompt, the answer as it is composed and checked."""

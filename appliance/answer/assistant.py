@@ -10,16 +10,12 @@ from contextlib import aclosing, contextmanager
 from dataclasses import dataclass, field
 
 from appliance.answer import prompt
-from appliance.answer.citations import Attribute
 from appliance.answer.composition import Composition
-from appliance.answer.followup import Context, context
-from appliance.answer.language import detect
+from appliance.answer.followup import context
 from appliance.answer.prompt import PastTurn, Prompt
 from appliance.answer.prompter import Asked, Prompter
 from appliance.answer.quotation import Quotation, quote
 from appliance.answer.recall import Recalled, recall
-from appliance.answer.retrieval import Retrieved, Retriever
-from appliance.answer.words import Words
 from appliance.api.schema import (
     AskEvent,
     CitationEvent,
@@ -32,10 +28,15 @@ from appliance.api.schema import (
     TokenEvent,
     Turn,
 )
+from appliance.checks.citations import Attribute
 from appliance.conversations import Journal, KeptTurn
 from appliance.engine.interface import Engine
 from appliance.engine.request import Done, GenerateRequest, Prefill, Queued, Sampling, Token
 from appliance.errors import JournalError
+from appliance.retrieval.query import Context
+from appliance.retrieval.retriever import Retrieved, Retriever
+from appliance.text.language import detect
+from appliance.text.words import Words
 from ingest.access import Viewer
 from ingest.filter import EVERYTHING, Filter
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Literal
 
-from appliance.answer.citations import Attributor
 from appliance.answer.draft import Draft
-from appliance.answer.guard import says_nothing
 from appliance.answer.opening import Opening
 from appliance.answer.quotation import quote
 from appliance.api.schema import Citation, CitationEvent, Passage, TokenEvent
+from appliance.checks.citations import Attributor
+from appliance.text.guard import says_nothing
 
 
 class Composition:

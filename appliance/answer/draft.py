@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from appliance.answer.citations import Attributor, MarkStripper
 from appliance.api.schema import Citation, CitationEvent, TokenEvent
+from appliance.checks.citations import Attributor, MarkStripper
 
 
 class Draft:

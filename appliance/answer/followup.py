@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-from appliance.answer.guard import says_nothing
 from appliance.answer.prompt import PastTurn
-from appliance.answer.words import surface_words
+from appliance.retrieval.query import Context
+from appliance.text.guard import says_nothing
+from appliance.text.words import surface_words
 
 # A question with fewer content words than this says too little to be searched for alone.
 _LEANS_BELOW = 3
@@ -33,18 +33,6 @@ _STANDS_FOR = re.compile(
 _NAMES = re.compile(
     r"\b(?:the|der|die|das|den|dem|le|la|les|el|los|las)\s+\w+\W*$", re.IGNORECASE
 )  # "the forklift?"
-
-
-@dataclass(frozen=True, slots=True)
-class Context:
-    """What was said before.
-
-    Attributes:
-        weight: of what is found together with it, beside what the question finds alone.
-    """
-
-    text: str
-    weight: float
 
 
 def leans(question: str) -> bool:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from appliance.answer.guard import says_nothing
-from appliance.answer.language import LANGUAGES
+from appliance.text.guard import says_nothing
+from appliance.text.language import LANGUAGES
 
 _MAX_HELD_WORDS = 14  # "The passages that you gave me do not say anything about …" is told apart by then
 _SENTENCE_END = re.compile(r"[.!?。！？]\s|\n")

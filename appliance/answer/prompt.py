@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from appliance.answer.guard import neutralise, neutralise_name
-from appliance.answer.language import ENGLISH, Language
 from appliance.api.schema import ContextBudget, Passage
 from appliance.engine.request import Message
+from appliance.text.guard import neutralise, neutralise_name
+from appliance.text.language import ENGLISH, Language
 
 # Short, since every model reads it and the smallest loses the thread of a long one. What to do with this question
 # stands behind it, next to where the answer begins: there a small model still knows it.

@@ -10,13 +10,13 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from appliance.answer import prompt
-from appliance.answer.guard import defused, left_out_note
-from appliance.answer.language import detect
 from appliance.answer.prompt import Counted, Newest, PastTurn, Prompt, Room
 from appliance.answer.trim import allot, shorten
-from appliance.answer.words import Words
 from appliance.api.schema import Passage
 from appliance.engine.request import Done, EngineStatus
+from appliance.text.guard import defused, left_out_note
+from appliance.text.language import detect
+from appliance.text.words import Words
 
 _MIN_LEARNED = 64  # tokens read, for a rate that means something
 MIN_PASSAGE_TOKENS = 250  # that all passages together keep, however slow the box: a paragraph or two

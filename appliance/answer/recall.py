@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from appliance.answer.prompt import PastTurn, earlier_turns
-from appliance.answer.retrieval import Retriever
 from appliance.api.schema import Turn
 from appliance.conversations import Journal
 from appliance.errors import NotFoundError
+from appliance.retrieval.retriever import Retriever
 from ingest.access import Viewer
 
 

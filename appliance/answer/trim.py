@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence, Set
 
-from appliance.answer.words import Words, sentence_spans
 from appliance.api.schema import Passage
+from appliance.text.words import Words, sentence_spans
 
 GAP = " … "  # where sentences were left out
 _BESIDE = 0.5  # what standing beside the best sentence is worth, in words of the question

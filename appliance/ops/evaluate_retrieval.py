@@ -12,7 +12,6 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from appliance.answer.retrieval import Retrieved
 from appliance.api.schema import Passage
 from appliance.config import Config
 from appliance.ops import scores
@@ -20,6 +19,7 @@ from appliance.ops.cross_fit import CrossFit, cross_fit
 from appliance.ops.figures import percentile
 from appliance.ops.golden import GoldenQuestion
 from appliance.ops.private_library import EVERYTHING, PrivateLibrary, private_library
+from appliance.retrieval.retriever import Retrieved
 
 N_RANKED = 10
 WRONGLY_REFUSED = (0.02, 0.03, 0.05, 0.08)  # shares of answerable questions for which a threshold is given
@@ -35,7 +35,7 @@ class Asked:
     Attributes:
         rank: of the first right passage, from 1; None: not among the ten, or there is none.
         answer_rank: likewise of the first passage that holds an answer's words.
-        confidence: see `appliance.answer.retrieval.Retrieved`.
+        confidence: see `appliance.retrieval.retriever.Retrieved`.
         found: the first passage's place.
         seconds: of the search, with the question's embedding.
         document: that holds the answer.

@@ -12,10 +12,6 @@ from time import perf_counter
 import numpy as np
 from numpy.typing import NDArray
 
-from appliance.answer.query import Query as Asked
-from appliance.answer.query import match
-from appliance.answer.retrieval import Retriever
-from appliance.answer.words import Words
 from appliance.config import Config
 from appliance.ops.bench import Say
 from appliance.ops.errors import BenchError
@@ -23,6 +19,10 @@ from appliance.ops.figures import percentile
 from appliance.ops.footprint import footprint
 from appliance.ops.ingest_parts import Shelf, at_nice, shelf
 from appliance.ops.made_language import Language
+from appliance.retrieval.query import Query as Asked
+from appliance.retrieval.query import match
+from appliance.retrieval.retriever import Retriever
+from appliance.text.words import Words
 from ingest.access import Viewer
 from ingest.chunk import Chunk
 from ingest.folder import FileStat, look_at

@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from appliance.answer.retrieval import Retriever
-from appliance.answer.words import Words
 from appliance.config import Config
 from appliance.ops.errors import BenchError
 from appliance.ops.ingest_parts import embedder, options, shelf
+from appliance.retrieval.retriever import Retriever
+from appliance.text.words import Words
 from ingest.access import Viewer
 from ingest.library import Library
 from ingest.parser import Parser

@@ -8,7 +8,6 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import dataclass, field
 
-from appliance.answer.guard import neutralise
 from appliance.api.schema import QueuedEvent
 from appliance.api.schema_tasks import ExtractionDone, ExtractRequest, ProgressEvent, Row, RowEvent
 from appliance.engine.request import Sampling
@@ -20,6 +19,7 @@ from appliance.tasks.material import Material, Shelf
 from appliance.tasks.rows import EXAMPLE, EXAMPLE_ROWS, Part, Table, goes_round, read_rows
 from appliance.tasks.stage import Stage
 from appliance.tasks.steps import Run, Step, Steps, Written
+from appliance.text.guard import neutralise
 from ingest.stored import printable
 
 Event = QueuedEvent | ProgressEvent | RowEvent | ExtractionDone

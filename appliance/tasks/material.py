@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from appliance.answer.readable import still_readable
 from appliance.api.schema_tasks import TaskSource
 from appliance.errors import BadTaskError, DocumentChangedError, NotFoundError, NotReadableYetError
+from appliance.retrieval.readable import still_readable
 from ingest.access import Viewer
 from ingest.library import Library
 from ingest.record import READY

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from appliance.answer.words import numbers
+from appliance.text.words import numbers
 
 _NARROW = re.compile("(?<=\\d)[\u00a0\u2009\u202f](?=\\d{3}(?!\\d))")  # 1 200, as French and Polish write it
 _THOUSANDS = re.compile(r"\d{1,3}(?:\.\d{3})+")

@@ -8,11 +8,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from appliance.answer.words import Words, sentence_spans
 from appliance.api.schema_tasks import Statement, TaskSource
 from appliance.tasks.groups import Group, place_of
 from appliance.tasks.material import source_of
 from appliance.tasks.number_check import Numbers
+from appliance.text.words import Words, sentence_spans
 from ingest.stored import StoredChunk
 
 _CHUNK_SHARE = 0.5  # of a sentence's words in one chunk: it is the place

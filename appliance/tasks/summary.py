@@ -7,8 +7,6 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 
-from appliance.answer.guard import neutralise
-from appliance.answer.words import Words, sentence_spans
 from appliance.api.schema import QueuedEvent, TokenEvent
 from appliance.api.schema_tasks import ProgressEvent, SummariseRequest, SummaryDone
 from appliance.engine.request import Sampling
@@ -18,6 +16,8 @@ from appliance.tasks.material import Material, Shelf
 from appliance.tasks.stage import Stage
 from appliance.tasks.statements import SourceText
 from appliance.tasks.steps import Run, Step, Steps, Written
+from appliance.text.guard import neutralise
+from appliance.text.words import Words, sentence_spans
 
 Event = QueuedEvent | ProgressEvent | TokenEvent | SummaryDone
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from appliance.answer.words import Words
 from appliance.engine.interface import Engine
 from appliance.tasks.cache import StepCache
 from appliance.tasks.extraction import Extractor
@@ -12,6 +11,7 @@ from appliance.tasks.material import Shelf
 from appliance.tasks.steps import Steps
 from appliance.tasks.summary import Summariser
 from appliance.tasks.translation import Translator
+from appliance.text.words import Words
 from ingest.library import Library
 
 

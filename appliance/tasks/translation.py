@@ -11,7 +11,6 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 
-from appliance.answer.guard import neutralise
 from appliance.api.schema import QueuedEvent, TokenEvent
 from appliance.api.schema_tasks import (
     NumberDifference,
@@ -27,6 +26,7 @@ from appliance.tasks.material import Material, Shelf, source_of
 from appliance.tasks.number_check import Numbers
 from appliance.tasks.stage import Stage
 from appliance.tasks.steps import Run, Step, Steps, Written
+from appliance.text.guard import neutralise
 
 Event = QueuedEvent | ProgressEvent | TokenEvent | TranslationDone
 

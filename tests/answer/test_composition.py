@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from appliance.answer.citations import Attributor
 from appliance.answer.composition import Composition
 from appliance.answer.opening import Opening, may_refuse
-from appliance.answer.words import Words
 from appliance.api.schema import CitationEvent, Passage, TokenEvent
+from appliance.checks.citations import Attributor
+from appliance.text.words import Words
 
 TEXT = "The pump runs at 60 °C. Check the valve every 12 weeks."
 PASSAGE = Passage(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from appliance.answer.language import BY_CODE
 from appliance.answer.prompt import (
     SYSTEM,
     Counted,
@@ -16,6 +15,7 @@ from appliance.answer.prompt import (
     render_question,
 )
 from appliance.api.schema import Passage
+from appliance.text.language import BY_CODE
 
 
 def passage(number: int, text: str = "text") -> Passage:

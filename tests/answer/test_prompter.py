@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from appliance.answer.prompt import PastTurn
 from appliance.answer.prompter import MIN_PASSAGE_TOKENS, Asked, Prompter
-from appliance.answer.words import Words
 from appliance.api.schema import Passage
 from appliance.engine.request import Done, EngineStatus
+from appliance.text.words import Words
 
 LONG = " ".join(f"Sentence number {n} speaks of the pump and of nothing else at all." for n in range(60))
 

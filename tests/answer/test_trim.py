@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from appliance.answer.followup import ALL, STRONG, WEAK, Context, context, leans
+from appliance.answer.followup import ALL, STRONG, WEAK, context, leans
 from appliance.answer.prompt import PastTurn
 from appliance.answer.trim import GAP, allot, shorten
-from appliance.answer.words import Words
 from appliance.api.schema import Passage
+from appliance.retrieval.query import Context
+from appliance.text.words import Words
 
 SENTENCES = [
     "The station was built in 1912.",

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from appliance.answer.retrieval import Retriever
-from appliance.answer.words import Words
+from appliance.retrieval.retriever import Retriever
+from appliance.text.words import Words
 from ingest.access import Viewer
 from ingest.chunk import Chunk
 from ingest.errors import NotInLibraryError

@@ -8,10 +8,10 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, TypeVar
 
-from appliance.answer.words import Words
 from appliance.engine.request import GenerateRequest
 from appliance.tasks.steps import Run
 from appliance.tasks.tasks import Tasks
+from appliance.text.words import Words
 from ingest.access import Viewer
 from ingest.chunk import Chunk
 from ingest.folder import FileStat

@@ -6,7 +6,6 @@ import asyncio
 
 import pytest
 
-from appliance.answer.words import Words
 from appliance.api.schema import TokenEvent
 from appliance.api.schema_tasks import ProgressEvent, SummariseRequest, SummaryDone
 from appliance.engine.request import GenerateRequest
@@ -23,6 +22,7 @@ from appliance.errors import (
 )
 from appliance.tasks.summary import first_sentences, keeps_to_one
 from appliance.tasks.tasks import Tasks
+from appliance.text.words import Words
 from tests.tasks.bench import GUEST, OWNER, Bench, all_of, last_of, run
 from tests.tasks.scripted_engine import text_of
 

@@ -1,0 +1,1 @@
+"""Which passage supports which sentence of an answer, and what conflicts."""
