@@ -229,7 +229,7 @@ class AnswerSettings(_Section):
         description="Confidence from which a sentence of the documents is quoted where the model finds no answer.",
     )  # fmt: skip
     ttft_target_s: float = Field(
-        default=6.0, ge=0, le=600,
+        default=12.0, ge=0, le=600,
         description="Seconds to the first word aimed at; on a slow box the model reads shortened passages; 0: whole.",
     )  # fmt: skip
 

@@ -15,16 +15,18 @@ _BESIDE = 0.5  # what standing beside the best sentence is worth, in words of th
 
 
 def allot(sizes: Sequence[int], room: int) -> list[int]:
-    """Divide a token budget among passages, best first: small ones stay whole, what they leave goes to the others.
+    """Divide a token budget among passages: the best one first, since it holds most answers; the others share the rest.
 
+    Args:
+        sizes: tokens of each, best first.
     Returns:
-        Tokens for each, at most its size; their sum is at most `room`, but none falls below its even share.
+        Tokens for each, at most its size; their sum is at most `room`. Of those that share, small ones stay whole and
+        leave their room to the others.
     """
-    given = [0] * len(sizes)
-    rest = room
-    for n_left, i in zip(
-        range(len(sizes), 0, -1), sorted(range(len(sizes)), key=lambda i: sizes[i]), strict=True
-    ):
+    given = [min(size, room) for size in sizes[:1]] + [0] * len(sizes[1:])
+    rest = room - sum(given)
+    others = sorted(range(1, len(sizes)), key=lambda i: sizes[i])
+    for n_left, i in zip(range(len(others), 0, -1), others, strict=True):
         given[i] = min(sizes[i], rest // n_left)
         rest -= given[i]
     return given

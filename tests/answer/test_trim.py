@@ -49,13 +49,15 @@ def test_sentences_with_the_questions_words_come_before_others_and_gaps_show() -
     ("sizes", "room", "given"),
     [
         ([100, 100], 300, [100, 100]),
-        ([100, 100], 100, [50, 50]),
+        ([100, 100], 100, [100, 0]),
         ([20, 100], 100, [20, 80]),
-        ([100, 20, 100], 120, [50, 20, 50]),
+        ([100, 20, 100], 150, [100, 20, 30]),
+        ([50, 100, 100, 20], 150, [50, 40, 40, 20]),
+        ([100], 40, [40]),
         ([], 100, []),
     ],
 )
-def test_small_passages_stay_whole_and_leave_their_room_to_the_others(
+def test_the_best_passage_stays_whole_and_the_others_share_what_is_left(
     sizes: list[int], room: int, given: list[int]
 ) -> None:
     assert allot(sizes, room) == given
