@@ -10,7 +10,6 @@ from typing import Any
 
 from appliance.api.schema import (
     AskEvent,
-    Citation,
     CitationEvent,
     DoneEvent,
     ErrorEvent,
@@ -60,7 +59,7 @@ class Answer:
             case TokenEvent(text=text):
                 self._write(clean(text))
             case CitationEvent(citation=citation):
-                self._write(f" {mark(citation)}")
+                self._write(f" {clean(citation.mark)}")
             case DoneEvent():
                 self._done = event
             case ErrorEvent(code=code, message=message, retryable=retryable):
@@ -105,16 +104,10 @@ class Answer:
             print(text, end="", flush=True)
 
 
-def mark(citation: Citation) -> str:
-    """Return what is put behind a sentence: who supports it, that nobody does, or who says otherwise."""
-    if citation.state == "contradicted":
-        numbers = ", ".join(str(source.number) for source in citation.sources)
-        return f"[conflicts with {numbers}: {clean(', '.join(citation.conflicts))}]"
-    return " ".join(f"[{number}]" for number in citation.numbers) or "[no source]"
-
-
 def _figures(done: DoneEvent) -> str:
     timings, context = done.timings, done.context
+    if done.origin == "quotation" and timings.n_decoded == 0:
+        return f"found in {timings.retrieval_s:.2f} s, model not asked"
     if timings.n_decoded == 0:
         return f"the passages hold too little of the question; found in {timings.retrieval_s:.2f} s, model not asked"
     n_used = context.n_prompt + timings.n_decoded

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from appliance.api.schema import Citation, CitationEvent, PassagesEvent, Source, TokenEvent
-from appliance.show import Answer, mark
+from appliance.show import Answer
 from tests.tui.clinic import ALARM, STORAGE, done
 
 SOURCE = Source(
@@ -32,7 +32,7 @@ CONFLICT = Citation(
     ],
 )
 def test_a_mark_says_who_supports_a_sentence_or_who_says_otherwise(citation: Citation, expected: str) -> None:
-    assert mark(citation) == expected
+    assert citation.mark == expected
 
 
 def test_an_answer_is_printed_with_its_marks_sources_and_the_context(

@@ -183,9 +183,8 @@ class Assistant:
         """The model answers; each sentence is compared with the passages as soon as it is complete."""
         clear = case.found.confidence >= self._limits.quote_above
         built = await self._prompt(case, may_refuse=not clear)
-        read = case.found.passages[
-            : len(built.passages)
-        ]  # as people see them: the prompt may hold them shortened
+        # As people see them, whole: the prompt may hold them shortened.
+        read = case.found.passages[: len(built.passages)]
         composition = Composition(self._attribute(case.question.text, read), read, may_quote=clear)
         request = GenerateRequest(
             built.messages, built.budget.max_answer, case.question.sampling, user=str(case.question.viewer.uid),

@@ -76,10 +76,10 @@ async def _grounded(body: ChatRequest, caller: Viewer, daemon: Parts) -> AsyncGe
                     yield Piece(beside={"passages": [p.model_dump() for p in passages]})
                 case TokenEvent(text=text):
                     yield Piece(text)
-                case CitationEvent(citation=citation) if citation.numbers:
-                    yield Piece("".join(f" [{number}]" for number in citation.numbers))
+                case CitationEvent(citation=citation):
+                    yield Piece(f" {citation.mark}")
                 case DoneEvent():
-                    beside = event.model_dump(include={"answered", "citations", "context", "timings"})
+                    beside = event.model_dump(include={"answered", "origin", "citations", "context", "timings"})
                     timings = event.timings
                     yield Piece("", event.finish_reason, usage(timings.n_prompt, timings.n_decoded), beside)
 

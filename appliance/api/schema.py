@@ -86,6 +86,14 @@ class Citation(Wire):
     conflicts: list[str] = Field(default_factory=list)
     quotation: bool = False
 
+    @property
+    def mark(self) -> str:
+        """What is put behind the sentence in plain text: who supports it, that nobody does, or who says otherwise."""
+        if self.state == "contradicted":
+            numbers = ", ".join(str(source.number) for source in self.sources)
+            return f"[conflicts with {numbers}: {', '.join(self.conflicts)}]"
+        return " ".join(f"[{number}]" for number in self.numbers) or "[no source]"
+
 
 class ContextBudget(Wire):
     """Tokens of the context window: who got what, and what was left out.
