@@ -79,7 +79,9 @@ async def _grounded(body: ChatRequest, caller: Viewer, daemon: Parts) -> AsyncGe
                 case CitationEvent(citation=citation):
                     yield Piece(f" {citation.mark}")
                 case DoneEvent():
-                    beside = event.model_dump(include={"answered", "origin", "citations", "context", "timings"})
+                    beside = event.model_dump(
+                        include={"answered", "origin", "citations", "context", "timings"}
+                    )
                     timings = event.timings
                     yield Piece("", event.finish_reason, usage(timings.n_prompt, timings.n_decoded), beside)
 
