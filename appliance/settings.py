@@ -225,7 +225,7 @@ class AnswerSettings(_Section):
         description="Whether the model words answers; else they are quoted sentences. auto: unless it is too small.",
     )
     quote_above: float = Field(
-        default=0.75, ge=0, le=1,
+        default=0.6, ge=0, le=1,
         description="Confidence from which a sentence of the documents is quoted where the model finds no answer.",
     )  # fmt: skip
     ttft_target_s: float = Field(
