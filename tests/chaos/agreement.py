@@ -18,7 +18,16 @@ from tests.chaos.living_folder import LivingFolder, holders
 CHECKOUT = Path(__file__).parents[2]
 UNFINISHED = ("waiting", "parsing", "embedding")
 N_PASSAGES = 20
-STATE = {"library.db", "journal.db", "chroma", "prefixes", "filler", "lost+found", "library.db.damaged"}
+STATE = {
+    "library.db",
+    "journal.db",
+    "tasks.db",
+    "chroma",
+    "prefixes",
+    "filler",
+    "lost+found",
+    "library.db.damaged",
+}
 # How many there may be: a parse server that was killed is started when the next file comes.
 PROCESSES = {"appliance": (1,), "ingest.parse_server": (0, 1), "appliance.engine.serve": (1,)}
 
