@@ -39,7 +39,8 @@ PUMP, CASH = "What does the pump in hall A cost?", "Was kostet die Kasse der Kan
 def daemon(models_folder: Path) -> Iterator[DaemonProcess]:
     with short_home() as home:
         running = DaemonProcess(Path(home), models_folder)
-        running.settings["APPLIANCE_ANSWER__MAX_TOKENS"] = "32"
+        # Quotations: what the smallest model makes up is not the same twice, and would be searched for as well.
+        running.settings["APPLIANCE_ANSWER__COMPOSE"] = "never"
         for name, text in FILES.items():
             (running.documents / name).write_text(text + "\n", encoding="utf-8")
         try:
