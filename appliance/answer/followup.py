@@ -18,6 +18,7 @@ _LEANS_BELOW = 3
 # One word that names nothing ("its weight?") stands in many documents: there the context decides.
 ALL, STRONG, WEAK = 6.0, 1.5, 0.5
 _MAX_TURNS = 3
+_UNQUOTED = re.compile('[“”„«»"]')  # what was quoted then need not be found as it is written now
 _MAX_ANSWER_CHARS = 300  # of the earlier answer: its first sentences name what it is about
 
 # How people go on, and words that stand for something named before; not "that" and "this", which also begin clauses.
@@ -51,9 +52,8 @@ def context(question: str, turns: Sequence[PastTurn]) -> Context | None:
     said: list[str] = []
     for turn in reversed(turns[-_MAX_TURNS:]):
         asked = turn.question or turn.sent
-        said.insert(
-            0, asked if says_nothing(turn.raw_answer) else f"{asked} {turn.raw_answer[:_MAX_ANSWER_CHARS]}"
-        )
+        answer = "" if says_nothing(turn.raw_answer) else turn.raw_answer[:_MAX_ANSWER_CHARS]
+        said.insert(0, _UNQUOTED.sub("", f"{asked} {answer}").strip())
         if _n_words(asked) > 1:
             break
     return Context(" ".join(said), _weight(question))

@@ -38,6 +38,8 @@ _UNIT = (
 _MEASURE = re.compile(rf"(?<![\w.,-])(\d+(?:[.,]\d+)?)\s?({_UNIT})(?!\w)")
 _FISCAL = re.compile(r"^[fc]y((?:19|20)\d\d)$")  # FY2019: texts and titles say 2019
 _STANDARD = re.compile(r"\b([A-ZÄÖÜ]{2,6})[ \u00a0](\d[\d.:/-]*\w*)")
+# "hall A", "hepatitis B": one letter tells two things apart, and is a stop word elsewhere. "I" is nobody's name.
+_LETTERED = re.compile(r"\b([^\W\d_]{3,} [A-HJ-Z])(?![\w'’.])")
 _LOOSE = r"[-–/\s\u00a0]*"  # AX-4471/B is AX 4471 B too; the points of a number are not loose
 
 
@@ -164,7 +166,7 @@ def _any(words: Sequence[str] | Mapping[str, object]) -> str:
 def _exact(text: str) -> Iterator[str]:
     """Yield what must be found as written, in the order of kinds, nothing twice or as part of another."""
     found: list[str] = []
-    for each in (*_quoted(text), *_standards(text), *_measures(text), *_codes(text)):
+    for each in (*_quoted(text), *_standards(text), *_measures(text), *_lettered(text), *_codes(text)):
         if not any(each.casefold() in other.casefold() for other in found):
             found.append(each)
             yield each
@@ -187,6 +189,10 @@ def _standards(text: str) -> Iterator[str]:
 def _measures(text: str) -> Iterator[str]:
     for found in _MEASURE.finditer(text):
         yield f"{found.group(1)} {found.group(2)}"
+
+
+def _lettered(text: str) -> Iterator[str]:
+    yield from (found.group() for found in _LETTERED.finditer(text))
 
 
 def _codes(text: str) -> Iterator[str]:

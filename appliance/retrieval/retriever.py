@@ -102,9 +102,12 @@ class Retriever:
         """
         started = time.monotonic()
         scope = self._library.scope(only, viewer)
-        texts = [query] if context is None else [query, f"{context.text} {query}"]
         language = self._words.of(query)
-        searches = [self._search(text, language, viewer, scope, n) for text in texts]
+        queries = [Query.of(query, language)]
+        if context is not None:  # what was said before need not be found as it was written
+            joined = Query.of(f"{context.text} {query}", language)
+            queries.append(replace(joined, exact=queries[0].exact))
+        searches = [self._search(each, viewer, scope, n) for each in queries]
         hits = [Hits(search, self._candidates.find(search)) for search in searches]
         best = self._best(hits, context.weight if context else 0.0, max(n, _N_EVIDENCE))
         words = next((search.query.words for search in searches if search.query.words), ())
@@ -116,12 +119,11 @@ class Retriever:
         passages = to_passages(best[:n], beside, also, sentences.best)
         return Retrieved(passages, confidence(seen) if best else 0.0, time.monotonic() - started, seen)
 
-    def _search(self, text: str, words: Words, viewer: Viewer, scope: Scope | None, n: int) -> Search:
-        query = Query.of(text, words)
+    def _search(self, query: Query, viewer: Viewer, scope: Scope | None, n: int) -> Search:
         frequency = self._frequency(query.words)
         return Search(
-            query, match(query.words, frequency, self._library.n_chunks()), self._embedder.embed([text])[0],
-            self._naming.named(text), viewer, scope, max(_MIN_CANDIDATES, n * _OVERFETCH),
+            query, match(query.words, frequency, self._library.n_chunks()), self._embedder.embed([query.text])[0],
+            self._naming.named(query.text), viewer, scope, max(_MIN_CANDIDATES, n * _OVERFETCH),
         )  # fmt: skip
 
     def still_there(self, chunk_ids: Sequence[int], viewer: Viewer) -> bool:

@@ -106,6 +106,12 @@ def test_the_less_a_question_names_the_more_the_context_decides(question: str, w
     assert found.weight == weight
 
 
+def test_what_was_quoted_before_need_not_be_found_as_written() -> None:
+    found = context("who maintains it?", [PastTurn("…", "“The P-7 pump costs 300 €.”", FIRST.question)])
+    assert found is not None
+    assert found.text == f"{FIRST.question} {FIRST.raw_answer}"
+
+
 def test_the_topic_is_found_behind_a_turn_that_leaned_itself_and_a_refusal_adds_nothing() -> None:
     turns = [FIRST, PastTurn("…", "The documents do not say.", "and how much does it weigh?")]
     found = context("who maintains it?", turns)

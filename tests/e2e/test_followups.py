@@ -51,9 +51,9 @@ def daemon(models_folder: Path) -> Iterator[DaemonProcess]:
             running.stop()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def about(daemon: DaemonProcess) -> dict[str, str]:
-    """Conversations of one turn, by its question. What is broken off later is not kept, so all tests go on from it."""
+    """Conversations of one turn, by its question."""
     return {question: asyncio.run(_conversation(daemon, [question])) for question in (PUMP, CASH)}
 
 
