@@ -169,6 +169,7 @@ def test_a_model_is_asked_and_its_answers_and_citations_are_scored(
     )
     append(file, GoldenQuestion("2", "Which planet has the most moons?"))
     monkeypatch.setenv("APPLIANCE_MODELS__FOLDER", str(models_folder))
+    monkeypatch.setenv("APPLIANCE_ANSWER__COMPOSE", "always")  # the smallest model would only quote
     command = ["--home", str(tmp_path), "evaluate", "answers", "--model", "smollm2-135m-instruct"]
     command += ["--questions", str(file), "--docs", str(docs), "--json"]
     found = json.loads(CliRunner().invoke(app, command, catch_exceptions=False).stdout)
