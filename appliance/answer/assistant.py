@@ -185,7 +185,9 @@ class Assistant:
         built = await self._prompt(case, may_refuse=not clear)
         # As people see them, whole: the prompt may hold them shortened.
         read = case.found.passages[: len(built.passages)]
-        composition = Composition(self._attribute(case.question.text, read), read, may_quote=clear)
+        # Who sets a stop sequence wants no word behind it.
+        may_quote = clear and not case.question.sampling.stop
+        composition = Composition(self._attribute(case.question.text, read), read, may_quote=may_quote)
         request = GenerateRequest(
             built.messages, built.budget.max_answer, case.question.sampling, user=str(case.question.viewer.uid),
             deadline_s=case.question.deadline_s,
