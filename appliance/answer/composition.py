@@ -11,7 +11,7 @@ from typing import Literal
 
 from appliance.answer.draft import Draft
 from appliance.answer.opening import Opening
-from appliance.answer.quotation import quote
+from appliance.answer.quotation import Quotation, quote
 from appliance.api.schema import Citation, CitationEvent, Passage, TokenEvent
 from appliance.checks.citations import Attributor
 from appliance.text.guard import says_nothing
@@ -33,19 +33,18 @@ class Composition:
         self._passages = passages
         self._may_quote = may_quote
         self._opening = Opening()
-        self._added = ""
-        self._quoted: list[Citation] = []
+        self._quotation: Quotation | None = None
         self.origin: Literal["model", "quotation"] = "model"
 
     @property
     def raw(self) -> str:
         """What a later turn is told of it: the model's words as written, or the quotation."""
-        return self._added if self.origin == "quotation" else self._draft.raw
+        return self.answer if self.origin == "quotation" else self._draft.raw
 
     @property
     def answer(self) -> str:
         """What people see."""
-        return self._draft.answer + self._added
+        return self._draft.answer + (self._quotation.text if self._quotation else "")
 
     @property
     def answered(self) -> bool:
@@ -55,7 +54,7 @@ class Composition:
     @property
     def citations(self) -> list[Citation]:
         """Of its sentences, in their order."""
-        return self._draft.citations + self._quoted
+        return self._draft.citations + ([self._quotation.citation] if self._quotation else [])
 
     def feed(self, text: str) -> Iterator[TokenEvent | CitationEvent]:
         """Take what the model wrote next."""
@@ -65,24 +64,23 @@ class Composition:
         """Take the end of the answer; decide whether it stands."""
         held = self._opening.take()
         failed = not self._draft.raw and (says_nothing(held) or not held.strip())
-        if failed and self._may_quote and self._passages and self._passages[0].best:
+        if failed and (quotation := self._best_sentence()):
             self.origin = "quotation"
-            yield from self._quote()
+            yield from self._add(quotation)
             return
         yield from self._draft.feed(held)
         yield from self._draft.finish()
-        if (
-            self._may_quote
-            and self.answered
-            and not any(c.state == "supported" for c in self._draft.citations)
-        ):
-            yield from self._quote()
+        stands = not self.answered or any(c.state == "supported" for c in self._draft.citations)
+        if not stands and (quotation := self._best_sentence()):
+            yield from self._add(quotation)
 
-    def _quote(self) -> Iterator[TokenEvent | CitationEvent]:
-        quotation = quote(self._passages[0], self._draft.answer) if self._passages else None
-        if quotation is None:
-            return
-        self._added = quotation.text
-        self._quoted.append(quotation.citation)
+    def _best_sentence(self) -> Quotation | None:
+        """What may stand for, or behind, the model's words."""
+        if not (self._may_quote and self._passages):
+            return None
+        return quote(self._passages[0], self._draft.answer)
+
+    def _add(self, quotation: Quotation) -> Iterator[TokenEvent | CitationEvent]:
+        self._quotation = quotation
         yield TokenEvent(text=quotation.text)
         yield CitationEvent(citation=quotation.citation)

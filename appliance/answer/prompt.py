@@ -20,7 +20,7 @@ SYSTEM = (
     "You answer questions from passages of the user's own documents. Use only what the passages say, with their exact "
     "names and figures."
 )
-_TURN_OVERHEAD = 16  # tokens that a chat template adds to one message, generously: ChatML needs 5
+TURN_OVERHEAD = 16  # tokens that a chat template adds to one message, generously: ChatML needs 5
 _HISTORY_SHARE = 0.5  # of what system, question and answer leave over
 
 
@@ -39,7 +39,7 @@ class PastTurn:
     @property
     def folded(self) -> PastTurn:
         """The turn without its passages."""
-        return PastTurn(f"Question: {self.question}" if self.question else self.sent, self.raw_answer)
+        return PastTurn(_asked(self.question) if self.question else self.sent, self.raw_answer)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +113,11 @@ def render_question(question: str, *, language: Language = ENGLISH, may_refuse: 
     )
     if may_refuse:
         wanted += f" If the passages do not say it, reply only: {language.does_not_say}"
-    return f"Question: {question}\n{wanted}"
+    return f"{_asked(question)}\n{wanted}"
+
+
+def _asked(question: str) -> str:
+    return f"Question: {question}"
 
 
 def render_turn(turn: PastTurn) -> str:
@@ -133,7 +137,7 @@ def build(newest: Newest, history: Sequence[PastTurn], counted: Counted, room: R
         A prompt; when not even the question fits, it holds only system and question, and the engine refuses it with
         the numbers.
     """
-    left = room.n_ctx - room.max_answer - counted.system - counted.question - 2 * _TURN_OVERHEAD
+    left = room.n_ctx - room.max_answer - counted.system - counted.question - 2 * TURN_OVERHEAD
     fit = _fit_history(counted.history, counted.folded, int(left * _HISTORY_SHARE))
     n_kept, n_passages = _fit_first(counted.passages, left - fit.n_tokens)
     kept = newest.passages[:n_kept]
@@ -185,9 +189,9 @@ def _fit_newest(sizes: Sequence[int], room: int) -> tuple[int, int]:
     """How many of the newest turns fit, and their tokens."""
     total = 0
     for n, size in enumerate(reversed(sizes)):
-        if total + size + 2 * _TURN_OVERHEAD > room:
+        if total + size + 2 * TURN_OVERHEAD > room:
             return n, total
-        total += size + 2 * _TURN_OVERHEAD
+        total += size + 2 * TURN_OVERHEAD
     return len(sizes), total
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from appliance.api.schema import Citation, Passage, Source
+from appliance.api.schema import Citation, Passage
+from appliance.checks.citations import source
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,12 +28,8 @@ def quote(passage: Passage, after: str = "") -> Quotation | None:
     gap = "\n\n" if after else ""
     start = len(after) + len(gap)
     marked = f"“{sentence}”"
-    source = Source(
-        number=passage.number, document_id=passage.document_id, path=passage.path, version=passage.version,
-        locator=passage.locator, quote=sentence,
-    )  # fmt: skip
     citation = Citation(
-        start=start, end=start + len(marked), numbers=[passage.number], quote=sentence, sources=[source],
-        quotation=True,
+        start=start, end=start + len(marked), numbers=[passage.number], quote=sentence,
+        sources=[source(passage, sentence)], quotation=True,
     )  # fmt: skip
     return Quotation(gap + marked, citation)

@@ -113,13 +113,18 @@ class Match:
         fts: any of the words, of which frequent ones need a rarer one beside them; empty where there are none.
         every: any of the words.
         highest: the score of a text that holds every word often; 0 where there are none.
-        unspaced: rarity of the words of scripts without spaces, which FTS5 finds only at the beginning of a line.
+        weights: inverse document frequency of each word.
     """
 
     fts: str
     every: str
     highest: float
-    unspaced: Mapping[str, float] = field(default_factory=dict)
+    weights: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def unspaced(self) -> dict[str, float]:
+        """Weights of the words of scripts without spaces, which FTS5 finds only at the beginning of a line."""
+        return {word: weight for word, weight in self.weights.items() if is_unspaced(word)}
 
 
 def match(words: Sequence[str], frequency: Mapping[str, int], n_chunks: int) -> Match:
@@ -140,7 +145,7 @@ def match(words: Sequence[str], frequency: Mapping[str, int], n_chunks: int) -> 
     twice = () if len(rare) == len(words) else rare  # in both halves: FTS5 counts each mention
     weights = {word: idf(frequency.get(word, 0), n_chunks) for word in words}
     highest = _HIGHEST * (sum(weights.values()) + sum(weights[word] for word in twice))
-    return Match(fts, every, highest, {word: weights[word] for word in words if is_unspaced(word)})
+    return Match(fts, every, highest, weights)
 
 
 _HIGHEST = 2.2  # k1 + 1: what BM25 gives at most for a word, in units of its rarity; FTS5 has k1 = 1.2
@@ -151,12 +156,10 @@ def idf(n_holding: int, n_chunks: int) -> float:
     return math.log(1 + max(1, n_chunks) / (1 + n_holding))
 
 
-def rarity(
-    surface: Sequence[str], frequency: Mapping[str, int], n_chunks: int, words: Words
-) -> dict[str, float]:
-    """Return the inverse document frequency of each content word, by stem."""
-    stems = {word: words.content(word) for word in surface}
-    return {stem[0]: idf(frequency.get(word, 0), n_chunks) for word, stem in stems.items() if stem}
+def by_stem(weights: Mapping[str, float], words: Words) -> dict[str, float]:
+    """Return the weights of words by their stems; what is no content word has none."""
+    stems = {word: words.content(word) for word in weights}
+    return {stem[0]: weights[word] for word, stem in stems.items() if stem}
 
 
 def _any(words: Sequence[str] | Mapping[str, object]) -> str:

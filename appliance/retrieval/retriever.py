@@ -13,7 +13,7 @@ from appliance.retrieval.evidence import Signs, confidence, lead_of, signs
 from appliance.retrieval.fusion import fuse, mixed
 from appliance.retrieval.naming import Named, Naming
 from appliance.retrieval.passages import Kept, distinct, to_passages
-from appliance.retrieval.query import Context, Query, match, rarity
+from appliance.retrieval.query import Context, Query, by_stem, match
 from appliance.retrieval.rerank import N_CANDIDATES, Reranker, rerank
 from appliance.retrieval.sentences import N_EMBEDDED, Sentence, SentenceEmbedder, Sentences
 from appliance.text.words import Words, is_unspaced
@@ -110,9 +110,10 @@ class Retriever:
         searches = [self._search(each, viewer, scope, n) for each in queries]
         hits = [Hits(search, self._candidates.find(search)) for search in searches]
         best = self._best(hits, context.weight if context else 0.0, max(n, _N_EVIDENCE))
-        words = next((search.query.words for search in searches if search.query.words), ())
-        weights = rarity(words, self._frequency(words), self._library.n_chunks(), language)
-        sentences = Sentences(query, weights, searches[-1].vector, language, self._embedder)
+        weights = next((search.match.weights for search in searches if search.match.weights), {})
+        sentences = Sentences(
+            query, by_stem(weights, language), searches[-1].vector, language, self._embedder
+        )
         seen = self._signs(hits, best[:_N_EVIDENCE], sentences)
         ids = [each.chunk.id for each in best[:n]]
         beside, also = self._library.beside(ids, viewer), self._library.same_text(ids, viewer)

@@ -14,6 +14,7 @@ from contextlib import aclosing, asynccontextmanager, contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from hashlib import sha256
 
+from appliance.answer.prompt import TURN_OVERHEAD
 from appliance.api.schema import QueuedEvent, TokenEvent
 from appliance.api.schema_tasks import TaskTimings
 from appliance.engine.interface import Engine
@@ -25,7 +26,6 @@ from ingest.access import Viewer
 PROMPT_VERSION = (
     1  # raise it where a change of code should not find what was kept before; prompts are in the key
 )
-_TURN_OVERHEAD = 16  # tokens that a chat template adds to one message, generously: ChatML needs 5
 _SHARE = 0.5  # of the context for one step: the rest is for those who ask questions meanwhile
 _MAX_STEP = (
     1536  # prompt tokens: small models lose the thread of longer texts, and a stop costs at most one step
@@ -159,7 +159,7 @@ class Steps:
         """Return how many tokens of text fit a step beside its system text and its answer."""
         n_ctx = self._engine.status().n_ctx
         [n_system] = await self.count([system])
-        room = min(int(n_ctx * _SHARE), _MAX_STEP) - n_system - max_tokens - 2 * _TURN_OVERHEAD
+        room = min(int(n_ctx * _SHARE), _MAX_STEP) - n_system - max_tokens - 2 * TURN_OVERHEAD
         return max(room, n_ctx // 8)
 
     def shortened(self, max_tokens: int) -> int:
