@@ -19,6 +19,7 @@ from appliance.api.schema import (
     AskRequest,
     Conversation,
     ConversationSummary,
+    ReuseRequest,
     SearchFilter,
     SearchReply,
     SearchRequest,
@@ -99,13 +100,18 @@ class Client:
         await self._http.aclose()
 
     def ask(
-        self, question: str, *, conversation: str | None = None, only: SearchFilter = EVERYTHING
+        self,
+        question: str,
+        *,
+        conversation: str | None = None,
+        only: SearchFilter = EVERYTHING,
+        reuse: ReuseRequest | None = None,
     ) -> AsyncGenerator[AskEvent, None]:
         """Ask, and yield the events of the answer; closing the iterator cancels the answer.
 
         Events of a newer daemon that this client does not know are passed over.
         """
-        body = AskRequest(question=question, conversation=conversation, only=only)
+        body = AskRequest(question=question, conversation=conversation, only=only, reuse=reuse)
         return self._events("/api/ask", body, _ASK_EVENT, AskEvent)
 
     def summarise(self, request: SummariseRequest) -> AsyncGenerator[SummariseEvent, None]:

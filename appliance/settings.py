@@ -124,6 +124,19 @@ class EngineSettings(_Section):
         "a restart come sooner; they can be read back for a week after use. 0: keep nothing.",
     )  # fmt: skip
 
+    blocks: Literal["auto", "exact", "blocks", "blend"] = Field(
+        default="auto",
+        description="Passages whose KV cells were computed before: exact computes them again, blocks joins them, blend "
+        "all but their beginnings. auto: what `appliance tune blocks` found for the model.",
+    )
+    blend_tokens: int = Field(
+        default=32, ge=1, le=1024, description="Tokens of each passage's beginning that blend computes again."
+    )
+    blocks_mb: int = Field(
+        default=0, ge=0, le=10_000_000,
+        description="Disk for passages' KV cells; 0: a tenth of what is free, 20 GB at most.",
+    )  # fmt: skip
+
     @model_validator(mode="after")
     def _can_be_quantised(self) -> Self:
         if self.flash_attention == "off" and self.kv_type in ("q8_0", "q4_0"):
@@ -232,6 +245,12 @@ class AnswerSettings(_Section):
         default=12.0, ge=0, le=600,
         description="Seconds to the first word aimed at; on a slow box the model reads shortened passages; 0: whole.",
     )  # fmt: skip
+    pinned: tuple[str, ...] = Field(
+        default=(),
+        strict=False,  # YAML has lists
+        description="Collections (folders in the documents) whose passages the model reads ahead in idle time, before "
+        "others.",
+    )
 
 
 class ApiSettings(_Section):

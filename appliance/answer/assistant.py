@@ -31,7 +31,7 @@ from appliance.api.schema import (
 from appliance.checks.citations import Attribute
 from appliance.conversations import Journal, KeptTurn
 from appliance.engine.interface import Engine
-from appliance.engine.request import Done, GenerateRequest, Prefill, Queued, Sampling, Token
+from appliance.engine.request import Done, GenerateRequest, Prefill, Queued, Reuse, Sampling, Token
 from appliance.errors import JournalError
 from appliance.retrieval.query import Context
 from appliance.retrieval.retriever import Retrieved, Retriever
@@ -68,6 +68,7 @@ class Question:
         left_out: what the caller sent and the prompt does not hold, in plain words.
         only: documents that are searched.
         keep: whether the turn goes into the journal.
+        reuse: see `GenerateRequest`.
     """
 
     text: str
@@ -80,6 +81,7 @@ class Question:
     left_out: tuple[str, ...] = ()
     only: Filter = EVERYTHING
     keep: bool = True
+    reuse: Reuse | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +192,7 @@ class Assistant:
         composition = Composition(self._attribute(case.question.text, read), read, may_quote=may_quote)
         request = GenerateRequest(
             built.messages, built.budget.max_answer, case.question.sampling, user=str(case.question.viewer.uid),
-            deadline_s=case.question.deadline_s,
+            deadline_s=case.question.deadline_s, reuse=case.question.reuse,
         )  # fmt: skip
         finished: Done | None = None
         first_token_s = 0.0

@@ -10,6 +10,7 @@ from appliance.api import sse
 from appliance.api.caller import Caller
 from appliance.api.parts import Daemon
 from appliance.api.schema import AskRequest, SearchFilter, SearchReply, SearchRequest
+from appliance.engine.request import Reuse
 from ingest.filter import Filter
 
 router = APIRouter(prefix="/api")
@@ -19,8 +20,9 @@ router = APIRouter(prefix="/api")
 async def ask(body: AskRequest, caller: Caller, daemon: Daemon) -> StreamingResponse:
     """Stream the events of an answer; see `appliance.api.schema` for their order."""
     question = Question(
-        body.question, caller, body.conversation, body.max_tokens, body.deadline_s, only=_filter(body.only)
-    )
+        body.question, caller, body.conversation, body.max_tokens, body.deadline_s, only=_filter(body.only),
+        reuse=Reuse(body.reuse.mode, body.reuse.n_fresh) if body.reuse else None,
+    )  # fmt: skip
     return await sse.respond(daemon.assistant.ask(question))
 
 

@@ -226,11 +226,21 @@ class SearchFilter(Wire):
     modified_until: float | None = Field(default=None, allow_inf_nan=False)
 
 
+class ReuseRequest(Wire):
+    """How passages that the model has read before are used this time; see `appliance.engine.request.Reuse`."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    mode: Literal["exact", "blocks", "blend"]
+    n_fresh: int = Field(default=0, ge=0, le=8192)
+
+
 class AskRequest(Wire):
     """A question. Without `conversation` a new one begins.
 
     Attributes:
         deadline_s: seconds from its arrival after which nobody waits for the answer any more, queue included.
+        reuse: of passages that the model has read before; null: as the daemon is set.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -240,6 +250,7 @@ class AskRequest(Wire):
     only: SearchFilter = SearchFilter()
     max_tokens: int | None = Field(default=None, ge=1, le=8192)
     deadline_s: float | None = Field(default=None, gt=0, le=86_400)
+    reuse: ReuseRequest | None = None
 
 
 class SearchRequest(Wire):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Sequence
 
-from appliance.engine.request import EngineStatus, Event, GenerateRequest
+from appliance.engine.request import EngineStatus, Event, GenerateRequest, Message
 from appliance.errors import EngineNotReadyError
 
 
@@ -22,6 +22,10 @@ class AbsentEngine:
         yield  # makes this a generator
 
     async def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        """Raise EngineNotReadyError."""
+        raise EngineNotReadyError(self._reason)
+
+    async def prepare(self, messages: Sequence[Message]) -> int:
         """Raise EngineNotReadyError."""
         raise EngineNotReadyError(self._reason)
 

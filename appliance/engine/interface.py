@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Sequence
 from typing import Protocol
 
-from appliance.engine.request import EngineStatus, Event, GenerateRequest
+from appliance.engine.request import EngineStatus, Event, GenerateRequest, Message
 
 
 class Engine(Protocol):
@@ -27,6 +27,15 @@ class Engine(Protocol):
 
     async def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """Count the tokens of each text, control tokens taken as plain text.
+
+        Raises:
+            EngineNotReadyError, EngineLostError: as in `generate`.
+        """
+
+    async def prepare(self, messages: Sequence[Message]) -> int:
+        """Compute the blocks of these messages that are not kept yet, when nobody asks; return how many are kept then.
+
+        Cancelling it drops what is left to do.
 
         Raises:
             EngineNotReadyError, EngineLostError: as in `generate`.

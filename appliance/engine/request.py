@@ -9,8 +9,28 @@ FinishReason = Literal["stop", "length", "cancelled"]
 
 
 @dataclass(frozen=True, slots=True)
+class Reuse:
+    """What becomes of passages whose KV cells were computed before, apart from each other.
+
+    Attributes:
+        mode: "exact": all is computed in its place; "blocks": their cells are joined; "blend": all but their
+            beginnings.
+        n_fresh: with "blend", tokens of each passage's beginning that are computed in their place.
+    """
+
+    mode: Literal["exact", "blocks", "blend"] = "exact"
+    n_fresh: int = 0
+
+    def __str__(self) -> str:
+        return f"blend, {self.n_fresh} tokens" if self.mode == "blend" else self.mode
+
+
+@dataclass(frozen=True, slots=True)
 class Message:
-    """One turn of a chat. Content is data: control tokens inside it are never obeyed."""
+    """One turn of a chat. Content is data: control tokens inside it are never obeyed.
+
+    Passages in it may be marked as blocks; see `appliance.engine.pieces`.
+    """
 
     role: Literal["system", "user", "assistant"]
     content: str
@@ -58,6 +78,7 @@ class GenerateRequest:
         max_tokens: most tokens to decode; admission reserves KV cells for prompt + max_tokens.
         user: for fairness in the queue (round robin by user), not for access.
         deadline_s: seconds from arrival, waiting included, after which it fails; None: it may take its time.
+        reuse: of passages' cells; None: as the engine is set.
     """
 
     messages: tuple[Message, ...]
@@ -65,6 +86,7 @@ class GenerateRequest:
     sampling: Sampling = field(default_factory=Sampling)
     user: str = ""
     deadline_s: float | None = None
+    reuse: Reuse | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +163,9 @@ class EngineStatus:
         reason: why it is not ready; empty when it is.
         note: why it last died or moved to another device; kept once it is ready again.
         decode_tps, prefill_tps: of the most recent answer.
+        reuse: of passages' cells.
+        n_blocks, block_bytes, max_block_bytes: passages whose cells are kept, on disk, and the limit.
+        n_preparing: passages that are to be computed when nobody asks.
     """
 
     state: Literal["starting", "ready", "restarting", "failed"]
@@ -155,3 +180,8 @@ class EngineStatus:
     n_restarts: int = 0
     prefill_tps: float = 0.0
     decode_tps: float = 0.0
+    reuse: Reuse = field(default_factory=Reuse)
+    n_blocks: int = 0
+    block_bytes: int = 0
+    max_block_bytes: int = 0
+    n_preparing: int = 0

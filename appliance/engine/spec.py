@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from appliance.engine.fit import KvPlacement, Split
+from appliance.engine.request import Reuse
 from appliance.settings import EngineSettings
 
 
@@ -19,6 +20,10 @@ class EngineSpec:
         n_gpu_layers: -1: as many as fit.
         prefixes: folder for what hot slots held; None: nothing is kept across a stop.
         prefixes_mb: most that is kept there.
+        reuse: of passages' cells.
+        blocks: folder for them; None: none are kept.
+        blocks_mb: most that is kept there; 0: by the free disk.
+        model_sha256: of the model's file; empty: not known.
     """
 
     model_path: Path
@@ -40,6 +45,10 @@ class EngineSpec:
     prompt_lookup: bool = True
     prefixes: Path | None = None
     prefixes_mb: int = 256
+    reuse: Reuse = field(default_factory=Reuse)
+    blocks: Path | None = None
+    blocks_mb: int = 0
+    model_sha256: str = ""
 
 
 def spec_of(settings: EngineSettings, model_path: Path, model_name: str) -> EngineSpec:
@@ -51,4 +60,5 @@ def spec_of(settings: EngineSettings, model_path: Path, model_name: str) -> Engi
         n_ubatch=settings.n_ubatch, gpu_split=settings.gpu_split, kv_placement=settings.kv_placement,
         kv_type=settings.kv_type, flash_attention=settings.flash_attention, mlock=settings.mlock,
         prompt_lookup=settings.prompt_lookup == "auto", prefixes_mb=settings.saved_prefixes_mb,
+        blocks_mb=settings.blocks_mb,
     )  # fmt: skip

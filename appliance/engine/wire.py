@@ -21,6 +21,7 @@ from appliance.engine.request import (
     Message,
     Prefill,
     Queued,
+    Reuse,
     Sampling,
     Token,
 )
@@ -104,6 +105,7 @@ def request_from_json(data: WireMessage) -> GenerateRequest:
         sampling=Sampling(**sampling | tuples),
         user=data["user"],
         deadline_s=data["deadline_s"],
+        reuse=Reuse(**data["reuse"]) if data["reuse"] else None,
     )
 
 
