@@ -251,10 +251,11 @@ class Llama:
         n = int(C.llama_state_seq_get_data(self._context, room, size, slot))
         return bytes(memoryview(room)[:n])
 
-    def set_state(self, slot: int, state: bytes) -> bool:
-        """Put a state into an empty slot; False when it does not fit."""
-        room = (ctypes.c_uint8 * len(state)).from_buffer_copy(state)
-        return int(C.llama_state_seq_set_data(self._context, room, len(state), slot)) > 0
+    def set_state(self, slot: int, state: bytes | bytearray | memoryview) -> bool:
+        """Put a state into an empty slot, read where it lies; False when it does not fit."""
+        data = np.frombuffer(state, np.uint8)
+        room = data.ctypes.data_as(ctypes.POINTER(ctypes.c_uint8))
+        return int(C.llama_state_seq_set_data(self._context, room, data.size, slot)) > 0
 
     # --- loading ---
 

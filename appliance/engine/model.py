@@ -86,7 +86,7 @@ class Memory(Protocol):
     def state(self, slot: int) -> bytes:
         """Return what the cache holds of a slot, for `set_state` of this or a later process."""
 
-    def set_state(self, slot: int, state: bytes) -> bool:
+    def set_state(self, slot: int, state: bytes | bytearray | memoryview) -> bool:
         """Put a state into an empty slot; False when this cache cannot take it."""
 
 

@@ -154,7 +154,7 @@ class ScriptedModel:
     def state(self, slot: int) -> bytes:
         return bytes(json.dumps([token for _, token in self.lanes[slot]]), "ascii")
 
-    def set_state(self, slot: int, state: bytes) -> bool:
+    def set_state(self, slot: int, state: bytes | bytearray | memoryview) -> bool:
         assert not self.lanes[slot], "llama.cpp would leave the old cells to the slot"
         tokens = json.loads(state)
         if self.n_used + len(tokens) > self.n_ctx:
