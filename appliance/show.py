@@ -21,7 +21,7 @@ from appliance.api.schema import (
     TokenEvent,
     Wire,
 )
-from appliance.api.schema_status import StatusReply
+from appliance.api.schema_status import EngineReply, StatusReply
 from appliance.client import RequestFailedError
 from appliance.config import Config
 
@@ -146,6 +146,7 @@ def status(reply: StatusReply, as_json: bool) -> None:
                    f"{engine.n_running} answering, {engine.n_waiting} waiting, {engine.n_restarts} restarts"),
         ("", engine.reason),
         ("", f"earlier: {engine.note}" if engine.note and engine.note != engine.reason else ""),
+        ("passages", _read_ahead(engine)),
         ("last answer", f"prefill {engine.prefill_tps:.0f}, decode {engine.decode_tps:.0f} tokens/s"),
         ("folder", f"{ingest.folder} ({ingest.watching})"),
         ("documents", f"{counts}; {ingest.n_waiting} waiting"),
@@ -158,6 +159,16 @@ def status(reply: StatusReply, as_json: bool) -> None:
         if text:
             print(f"{name:<12} {clean(text)}")
     return None
+
+
+def _read_ahead(engine: EngineReply) -> str:
+    """What the model has read before anyone asks."""
+    if not engine.reads_ahead:
+        return ""
+    size, unit = (1e9, "GB") if engine.max_block_bytes >= 1e9 else (1e6, "MB")
+    kept, most = engine.block_bytes / size, engine.max_block_bytes / size
+    left = f", {engine.n_preparing} to go" if engine.n_preparing else ""
+    return f"read ahead: {engine.n_blocks} ({kept:.1f} of {most:.3g} {unit}){left}; reuse: {engine.reuse}"
 
 
 def settings(config: Config, values: Sequence[tuple[str, Any]], as_json: bool) -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from appliance.api.schema import Citation, CitationEvent, PassagesEvent, Source, TokenEvent
-from appliance.show import Answer
+from appliance.show import Answer, status
 from tests.tui.clinic import ALARM, STORAGE, done
+from tests.tui.fake_daemon import ENGINE, STATUS
 
 SOURCE = Source(
     number=1, document_id=1, path="vaccine-storage.pdf", version="", locator="", quote="2 °C to 8 °C"
@@ -76,3 +77,27 @@ def test_escape_sequences_of_documents_are_not_printed(capsys: pytest.CaptureFix
     answer.take(done("x", [hostile]))
     answer.finish()
     assert not {"\x1b", "\x9b", "\x07"} & set(capsys.readouterr().out)
+
+
+@pytest.mark.parametrize(
+    ("engine", "expected"),
+    [
+        ({"reuse": "exact", "n_blocks": 120}, None),
+        ({"reuse": "blocks"}, None),
+        (
+            {"reuse": "blend, 32 tokens", "n_blocks": 120, "block_bytes": 4 * 10**8,
+             "max_block_bytes": 18 * 10**9, "n_preparing": 14},
+            "read ahead: 120 (0.4 of 18 GB), 14 to go; reuse: blend, 32 tokens",
+        ),
+        (
+            {"reuse": "blocks", "n_blocks": 3, "block_bytes": 2 * 10**6, "max_block_bytes": 5 * 10**8},
+            "read ahead: 3 (2.0 of 500 MB); reuse: blocks",
+        ),
+    ],
+)  # fmt: skip
+def test_status_says_what_is_read_ahead(
+    capsys: pytest.CaptureFixture[str], engine: dict[str, object], expected: str | None
+) -> None:
+    status(STATUS.model_copy(update={"engine": ENGINE.model_copy(update=engine)}), as_json=False)
+    lines = [line for line in capsys.readouterr().out.splitlines() if line.startswith("passages")]
+    assert lines == ([] if expected is None else [f"passages     {expected}"])

@@ -9,7 +9,7 @@ from appliance.api.schema_documents import IngestStatus
 
 
 class EngineReply(Wire):
-    """See `appliance.engine.request.EngineStatus`."""
+    """See `appliance.engine.request.EngineStatus`; `reuse` is in words: "exact", "blocks" or "blend, 32 tokens"."""
 
     state: Literal["starting", "ready", "restarting", "failed"]
     model: str
@@ -23,6 +23,16 @@ class EngineReply(Wire):
     n_restarts: int
     prefill_tps: float
     decode_tps: float
+    reuse: str = "exact"
+    n_blocks: int = 0
+    block_bytes: int = 0
+    max_block_bytes: int = 0
+    n_preparing: int = 0
+
+    @property
+    def reads_ahead(self) -> bool:
+        """Whether passages are, or will be, read before anyone asks."""
+        return self.reuse != "exact" and bool(self.n_blocks or self.n_preparing)
 
 
 class IndexReply(Wire):

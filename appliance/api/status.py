@@ -26,12 +26,13 @@ async def healthz(daemon: Daemon) -> dict[str, str]:
 @router.get("/api/status")
 async def status(caller: Caller, daemon: Daemon) -> StatusReply:
     """Return the state of engine, ingest and index."""
+    engine = daemon.engine.status()
     return StatusReply(
         version=version("appliance"),
         pid=os.getpid(),
         home=str(daemon.config.home),
         uptime_s=daemon.uptime_s(),
-        engine=EngineReply(**asdict(daemon.engine.status())),
+        engine=EngineReply(**asdict(engine) | {"reuse": str(engine.reuse)}),
         ingest=await asyncio.to_thread(ingest_status, daemon, caller),
         index=IndexReply(
             state=daemon.dense.state, reason=daemon.dense.reason, n_vectors=daemon.dense.n_vectors,

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.tui.driving import screen_text, until
-from tests.tui.fake_daemon import FakeDaemon
+from tests.tui.fake_daemon import ENGINE, STATUS, FakeDaemon
 from tests.tui.picture import draw
 from tui.app import ApplianceApp
 
@@ -21,6 +21,18 @@ async def test_the_status_line_and_the_keys_are_on_every_screen(size: tuple[int,
             await pilot.press(key)
             if key == "f3":
                 await pilot.press("escape")
+
+
+async def test_the_status_line_says_what_is_read_ahead() -> None:
+    async with (
+        FakeDaemon() as daemon,
+        ApplianceApp(daemon.socket).run_test(size=(200, 50)) as pilot,
+    ):
+        await until(pilot, lambda: "● qwen2.5" in screen_text(pilot))
+        assert "read ahead" not in screen_text(pilot)
+        reading = {"reuse": "blocks", "n_blocks": 120, "n_preparing": 14}
+        daemon.status = STATUS.model_copy(update={"engine": ENGINE.model_copy(update=reading)})
+        await until(pilot, lambda: "120 passages read ahead, 14 to go" in screen_text(pilot))
 
 
 async def test_help_names_the_keys_and_fits_a_small_terminal() -> None:

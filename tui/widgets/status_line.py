@@ -68,6 +68,9 @@ def _engine(engine: EngineReply) -> list[_Part]:
         shown = [("● " + model, "$text-success"), (device, CALM)]
         if engine.decode_tps > 0:
             shown.append((f"{engine.decode_tps:.1f} tok/s", CALM))
+        if engine.reads_ahead:
+            left = f", {engine.n_preparing} to go" if engine.n_preparing else ""
+            shown.append((f"{engine.n_blocks} passages read ahead{left}", CALM))
         return [part for part in shown if part[0]]
     words = {"starting": "model is loading", "restarting": "engine is restarting", "failed": "no model runs"}
     style = "$text-error" if engine.state == "failed" else "$text-warning"
