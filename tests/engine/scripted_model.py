@@ -156,7 +156,7 @@ class ScriptedModel:
 
     def set_state(self, slot: int, state: bytes | bytearray | memoryview) -> bool:
         assert not self.lanes[slot], "llama.cpp would leave the old cells to the slot"
-        tokens = json.loads(state)
+        tokens = json.loads(bytes(state))
         if self.n_used + len(tokens) > self.n_ctx:
             return False
         self.lanes[slot] = [(self._n_cells + at, token) for at, token in enumerate(tokens)]
