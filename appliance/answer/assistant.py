@@ -189,7 +189,9 @@ class Assistant:
         read = case.found.passages[: len(built.passages)]
         # Who sets a stop sequence wants no word behind it.
         may_quote = clear and not case.question.sampling.stop
-        composition = Composition(self._attribute(case.question.text, read), read, may_quote=may_quote)
+        composition = Composition(
+            self._attribute(case.question.text, read), read, built.labels, may_quote=may_quote
+        )
         request = GenerateRequest(
             built.messages, built.budget.max_answer, case.question.sampling, user=str(case.question.viewer.uid),
             deadline_s=case.question.deadline_s, reuse=case.question.reuse,

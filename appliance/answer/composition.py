@@ -6,7 +6,7 @@ answer that nothing supports.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 
 from appliance.answer.draft import Draft
@@ -22,14 +22,22 @@ class Composition:
 
     Args:
         passages: those that the model read, best first.
+        labels: what the model may mark them with → their numbers; see `MarkStripper`.
         may_quote: the evidence is clear enough to quote where the model fails.
 
     Attributes:
         origin: who worded the answer.
     """
 
-    def __init__(self, attributor: Attributor, passages: Sequence[Passage], *, may_quote: bool) -> None:
-        self._draft = Draft(attributor)
+    def __init__(
+        self,
+        attributor: Attributor,
+        passages: Sequence[Passage],
+        labels: Mapping[str, int],
+        *,
+        may_quote: bool,
+    ) -> None:
+        self._draft = Draft(attributor, labels)
         self._passages = passages
         self._may_quote = may_quote
         self._opening = Opening()

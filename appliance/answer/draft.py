@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from appliance.api.schema import Citation, CitationEvent, TokenEvent
 from appliance.checks.citations import Attributor, MarkStripper
@@ -11,18 +11,21 @@ from appliance.checks.citations import Attributor, MarkStripper
 class Draft:
     """Turns pieces of generated text into events; a sentence's citation comes before the text that follows it.
 
+    Args:
+        labels: see `MarkStripper`.
+
     Attributes:
         raw: what the model wrote, its own marks included.
         answer: what people see.
         citations: one for each complete sentence that claims something.
     """
 
-    def __init__(self, attributor: Attributor) -> None:
+    def __init__(self, attributor: Attributor, labels: Mapping[str, int]) -> None:
         self.raw = ""
         self.answer = ""
         self.citations: list[Citation] = []
         self._attributor = attributor
-        self._marks = MarkStripper()
+        self._marks = MarkStripper(labels)
         self._n_emitted = 0
 
     def feed(self, text: str) -> Iterator[TokenEvent | CitationEvent]:

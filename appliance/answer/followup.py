@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from appliance.answer.prompt import PastTurn
 from appliance.retrieval.query import Context
-from appliance.text.guard import says_nothing
+from appliance.text.guard import NAMES, says_nothing
 from appliance.text.words import surface_words
 
 # A question with fewer content words than this says too little to be searched for alone.
@@ -19,6 +19,7 @@ _LEANS_BELOW = 3
 ALL, STRONG, WEAK = 6.0, 1.5, 0.5
 _MAX_TURNS = 3
 _UNQUOTED = re.compile('[“”„«»"]')  # what was quoted then need not be found as it is written now
+_MARK = re.compile(rf"\s?{NAMES}")
 _MAX_ANSWER_CHARS = 300  # of the earlier answer: its first sentences name what it is about
 
 # How people go on, and words that stand for something named before; not "that" and "this", which also begin clauses.
@@ -52,7 +53,7 @@ def context(question: str, turns: Sequence[PastTurn]) -> Context | None:
     said: list[str] = []
     for turn in reversed(turns[-_MAX_TURNS:]):
         asked = turn.question or turn.sent
-        answer = "" if says_nothing(turn.raw_answer) else turn.raw_answer[:_MAX_ANSWER_CHARS]
+        answer = "" if says_nothing(turn.raw_answer) else _MARK.sub("", turn.raw_answer)[:_MAX_ANSWER_CHARS]
         said.insert(0, _UNQUOTED.sub("", f"{asked} {answer}").strip())
         if _n_words(asked) > 1:
             break

@@ -2,16 +2,22 @@
 
 The layout is chosen for the KV cache: [system][history, append-only][newest user turn: passages, question]. Nothing
 before the newest turn changes between two questions of a conversation, so a follow-up only pays for its own words.
+A passage is the same text in every prompt, whatever its place among the others, and is marked as a block, so that it
+can be read before anyone asks.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from hashlib import blake2b
 
 from appliance.api.schema import ContextBudget, Passage
+from appliance.engine.pieces import block, pieces, unmarked
 from appliance.engine.request import Message
-from appliance.text.guard import neutralise, neutralise_name
+from appliance.text.guard import LABEL, LABEL_LETTERS, neutralise, neutralise_name
 from appliance.text.language import ENGLISH, Language
 
 # Short, since every model reads it and the smallest loses the thread of a long one. What to do with this question
@@ -21,7 +27,9 @@ SYSTEM = (
     "names and figures."
 )
 TURN_OVERHEAD = 16  # tokens that a chat template adds to one message, generously: ChatML needs 5
+HEAD = "Passages:\n"  # what a turn that holds passages begins with
 _HISTORY_SHARE = 0.5  # of what system, question and answer leave over
+_LABELLED = re.compile(rf"\[({LABEL})\]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,11 +72,13 @@ class Prompt:
     Attributes:
         sent: the newest user turn as sent, to be kept for later turns.
         passages: the passages that are in it.
+        labels: what the model may mark a passage with → its number; 0: an earlier turn's, or more than one's.
     """
 
     messages: tuple[Message, ...]
     sent: str
     passages: tuple[Passage, ...]
+    labels: dict[str, int]
     budget: ContextBudget
 
 
@@ -95,10 +105,40 @@ class Room:
     max_answer: int
 
 
+def label(passage: Passage) -> str:
+    """Return three letters that name a passage in every prompt, by its text and version.
+
+    Numbers would not do: they are its place among others.
+    """
+    return _label(passage.version, neutralise(passage.text))
+
+
+def _label(version: str, text: str) -> str:
+    rest = int.from_bytes(blake2b(f"{version}\n{text}".encode(), digest_size=8).digest())
+    letters = ""
+    for _ in range(3):
+        rest, at = divmod(rest, len(LABEL_LETTERS))
+        letters += LABEL_LETTERS[at]
+    return letters
+
+
 def render_passage(passage: Passage) -> str:
-    """Return a passage as the model reads it; its text cannot pass for a delimiter or another passage."""
+    """Return a passage as the model reads it, with what sets it off from the next.
+
+    It is the same in every prompt; its text cannot pass for a delimiter or another passage.
+    """
     place = f"{passage.path}, {passage.locator}" if passage.locator else passage.path
-    return f"[{passage.number}] {neutralise_name(place)}\n{neutralise(passage.text)}\n"
+    text = neutralise(passage.text)
+    return f"[{_label(passage.version, text)}] {neutralise_name(place)}\n{text}\n\n"
+
+
+def passage_block(passage: Passage) -> str:
+    """Return a passage as it stands in a turn: as a block of its document's version, as plain text without one."""
+    return _block(passage, render_passage(passage))
+
+
+def _block(passage: Passage, rendered: str) -> str:
+    return block(passage.version[:32], rendered) if passage.version else rendered
 
 
 def render_question(question: str, *, language: Language = ENGLISH, may_refuse: bool = True) -> str:
@@ -117,7 +157,7 @@ def render_question(question: str, *, language: Language = ENGLISH, may_refuse: 
 
 
 def _asked(question: str) -> str:
-    return f"Question: {question}"
+    return f"Question: {unmarked(question)}"
 
 
 def render_turn(turn: PastTurn) -> str:
@@ -142,16 +182,34 @@ def build(newest: Newest, history: Sequence[PastTurn], counted: Counted, room: R
     n_kept, n_passages = _fit_first(counted.passages, left - fit.n_tokens)
     kept = newest.passages[:n_kept]
     gone = [f"passage {p.number}, {p.path}, {p.locator}" for p in newest.passages[n_kept:]]
-    sent = "Passages:\n" + "\n".join(render_passage(p) for p in kept) + "\n" + newest.question
+    rendered = [render_passage(p) for p in kept]
+    sent = HEAD + "".join(map(_block, kept, rendered)) + newest.question
     messages = [Message("system", SYSTEM)]
-    for turn in fit.turns(history):
-        messages += [Message("user", turn.sent), Message("assistant", turn.raw_answer)]
+    turns = fit.turns(history)
+    for turn in turns:
+        messages += [Message("user", turn.sent), Message("assistant", unmarked(turn.raw_answer))]
     budget = ContextBudget(
         n_ctx=room.n_ctx, n_system=counted.system, n_history=fit.n_tokens, n_passages=n_passages,
         n_question=counted.question, max_answer=room.max_answer,
         left_out=[*newest.left_out, *gone, *fit.left_out(len(history))],
     )  # fmt: skip
-    return Prompt((*messages, Message("user", sent)), sent, tuple(kept), budget)
+    numbers = [(text[1:4], p.number) for p, text in zip(kept, rendered, strict=True)]
+    labels = _labels(turns, numbers)
+    return Prompt((*messages, Message("user", sent)), sent, tuple(kept), labels, budget)
+
+
+def _labels(turns: Sequence[PastTurn], newest: Sequence[tuple[str, int]]) -> dict[str, int]:
+    """Return what the model may mark passages with; see `Prompt`."""
+    labels = dict.fromkeys((name for turn in turns for name in _labels_of(turn)), 0)
+    labels |= dict(newest)
+    count = Counter(name for name, _ in newest)
+    return {name: number if count[name] < 2 else 0 for name, number in labels.items()}
+
+
+def _labels_of(turn: PastTurn) -> Iterator[str]:
+    for piece in pieces(turn.sent):
+        if piece.owner and (labelled := _LABELLED.match(piece.text)):
+            yield labelled[1]
 
 
 @dataclass(frozen=True, slots=True)

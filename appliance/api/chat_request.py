@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from appliance.answer.assistant import Question
 from appliance.answer.prompt import PastTurn
+from appliance.engine.pieces import unmarked
 from appliance.engine.request import GenerateRequest, Message, Sampling
 from appliance.errors import UnsupportedRequestError
 from ingest.access import Viewer
@@ -39,8 +40,9 @@ class ChatMessage(BaseModel):
 
     @property
     def text(self) -> str:
-        """The content as one string."""
-        return self.content if isinstance(self.content, str) else "".join(part.text for part in self.content)
+        """The content as one string, without what marks passages."""
+        content = self.content
+        return unmarked(content if isinstance(content, str) else "".join(part.text for part in content))
 
 
 class StreamOptions(BaseModel):

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from appliance.api.schema import Citation, Passage, Source
@@ -28,11 +28,11 @@ from appliance.checks.support import (
     Backing,
     Finding,
 )
-from appliance.text.guard import says_nothing
+from appliance.text.guard import LABEL_LETTERS, NAMES, says_nothing
 from appliance.text.language import detect
 from appliance.text.words import Words, sentence_spans
 
-_HINT = 0.15  # what the model's own [n] adds to that passage
+_HINT = 0.15  # what the model's own mark adds to that passage
 _RANK = 0.03  # what each place further down in retrieval takes away
 _MAX_NUMBERS = 2  # citations shown for one sentence
 _AS_WELL = 0.9  # a second passage is cited when it supports at least so nearly as well as the first
@@ -48,15 +48,20 @@ _STANDS_ALONE = 3  # content words; a shorter answer is compared together with t
 _N_LIKELY = 6  # sentences of a passage that are embedded
 _MIN_QUOTED = 4  # words that make a quotation: "Von Miller." stands word for word in many texts
 
-_MARK = re.compile(r"\s?\[(\d{1,2}(?:\s*,\s*\d{1,2})*)\]")
-_UNFINISHED_MARK = re.compile(r"\s?\[[\d\s,]*$|\s$")
+_MARK = re.compile(rf"\s?{NAMES}")
+_UNFINISHED_MARK = re.compile(rf"\s?\[[\d\s,{LABEL_LETTERS}]*$|\s$")
 _LIST_MARK = re.compile(r"\d{1,2}[.)]")
 
 
 class MarkStripper:
-    """Takes the model's own [n] marks out of streamed text, and remembers them."""
+    """Takes the model's own marks, [label] or [n], out of streamed text, and remembers them.
 
-    def __init__(self) -> None:
+    Args:
+        labels: each label that the model may write → its passage's number, 0: no passage's. Others are text: "[rpm]".
+    """
+
+    def __init__(self, labels: Mapping[str, int]) -> None:
+        self._labels = labels
         self._held = ""
         self.hints: set[int] = set()
 
@@ -74,12 +79,15 @@ class MarkStripper:
         return held.rstrip()
 
     def take_hints(self) -> set[int]:
-        """Return the marks seen since the last call."""
+        """Return the numbers of the passages that were marked since the last call."""
         hints, self.hints = self.hints, set()
         return hints
 
     def _remember(self, mark: re.Match[str]) -> str:
-        self.hints |= {int(number) for number in mark.group(1).split(",")}
+        names = [name.strip() for name in mark.group(1).split(",")]
+        if not all(name.isdigit() for name in names) and not any(name in self._labels for name in names):
+            return mark.group()
+        self.hints |= {int(name) if name.isdigit() else self._labels.get(name, 0) for name in names}
         return ""
 
 
@@ -122,7 +130,7 @@ class Attributor:
 
         Args:
             answer: the whole answer so far, as shown.
-            hints: the model's own marks since the last call.
+            hints: the passages that the model itself marked since the last call.
             final: nothing follows, so the last sentence is complete too.
         """
         self._hints |= hints

@@ -43,10 +43,15 @@ def pieces(content: str) -> list[Piece]:
     found: list[Piece] = []
     end = 0
     for match in _BLOCK.finditer(content):
-        found += [Piece(content[end : match.start()].translate(_MARKS)), Piece(match[2], match[1])]
+        found += [Piece(unmarked(content[end : match.start()])), Piece(match[2], match[1])]
         end = match.end()
-    found.append(Piece(content[end:].translate(_MARKS)))
+    found.append(Piece(unmarked(content[end:])))
     return [piece for piece in found if piece.text]
+
+
+def unmarked(text: str) -> str:
+    """Return a person's or a document's text as it stands, without the characters that marks are made of."""
+    return text.translate(_MARKS)
 
 
 def without_marks(content: str) -> str:

@@ -6,23 +6,32 @@ import re
 import unicodedata
 
 from appliance.api.schema import Passage
+from appliance.engine.pieces import unmarked
 from appliance.text import refusals
 from appliance.text.instructions import TEMPLATE, instructions
 from appliance.text.language import ENGLISH
 
 DOES_NOT_SAY = ENGLISH.does_not_say
 
+# What names a passage in a prompt: letters that no word is made of. Numbers did before, and small
+# models still write them.
+LABEL_LETTERS = "bcdfghjkmnpqrstvwxz"
+LABEL = f"[{LABEL_LETTERS}]{{3}}"
+_NAME = rf"(?:\d{{1,2}}|(?-i:{LABEL}))"
+NAMES = rf"\[({_NAME}(?:\s*,\s*{_NAME})*)\]"  # a citation's mark
+
 # The engine never obeys these inside content (it tokenises content without special tokens); breaking them keeps a
 # small model from imitating them as well.
 _BROKEN = str.maketrans("<>[]", "‹›()")
 # A line of a document that looks like a part of our own prompt, or like a turn of a chat.
 _OURS = re.compile(
-    r"^(\s*)(\[\d{1,2}\]|#{2,3} ?(?:System|User|Assistant|Human|Instructions?|Response|Input)\b|"
+    rf"^(\s*)(\[{_NAME}\]|"
+    r"#{2,3} ?(?:System|User|Assistant|Human|Instructions?|Response|Input)\b|"
     r"(?:Question|Passages|System|User|Assistant|Human|Answer):)",
     re.MULTILINE | re.IGNORECASE,
 )
 # Marks of citations inside a text: only ours may look like ours.
-_MARK = re.compile(r"(?<![\w'])\[(\d{1,2}(?:\s*,\s*\d{1,2})*)\]")
+_MARK = re.compile(rf"(?<![\w']){NAMES}")
 # What no reader sees: joiners, marks that reorder letters, and the letters of Unicode tags.
 _UNSEEN = re.compile("[\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\U000e0000-\U000e007f]")
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
@@ -71,6 +80,7 @@ def says_nothing(answer: str) -> bool:
 
 
 def _seen(text: str) -> str:
+    text = unmarked(text)
     return text if text.isascii() else _UNSEEN.sub("", unicodedata.normalize("NFC", text))
 
 

@@ -22,7 +22,7 @@ QUOTED = "“Check the valve every 12 weeks.”"
 
 def composition(*, may_quote: bool = True, passage: Passage = PASSAGE) -> Composition:
     question = "How often is the valve checked?"
-    return Composition(Attributor(question, [passage], Words()), [passage], may_quote=may_quote)
+    return Composition(Attributor(question, [passage], Words()), [passage], {"bcd": 1}, may_quote=may_quote)
 
 
 def write(composition: Composition, answer: str) -> list[str]:
@@ -37,9 +37,11 @@ def write(composition: Composition, answer: str) -> list[str]:
     return [event.text for event in events() if isinstance(event, TokenEvent)]
 
 
-def test_an_answer_that_the_passages_support_stands_as_the_model_wrote_it() -> None:
+@pytest.mark.parametrize("mark", ["[1]", "[bcd]"])
+def test_an_answer_that_the_passages_support_stands_as_the_model_wrote_it(mark: str) -> None:
     made = composition()
-    shown = write(made, "Check the valve every 12 weeks [1].")
+    shown = write(made, f"Check the valve every 12 weeks {mark}.")
+    assert made.raw == f"Check the valve every 12 weeks {mark}."
     assert "".join(shown) == made.answer == "Check the valve every 12 weeks."
     assert (made.origin, made.answered) == ("model", True)
     assert len(shown) > 3  # it came as it was written

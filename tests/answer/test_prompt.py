@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from appliance.answer.prompt import (
@@ -11,21 +13,26 @@ from appliance.answer.prompt import (
     PastTurn,
     Room,
     build,
+    label,
+    passage_block,
     render_passage,
     render_question,
 )
 from appliance.api.schema import Passage
+from appliance.engine.pieces import Piece, block, pieces, without_marks
 from appliance.text.language import BY_CODE
+
+VERSION = "0123456789abcdef" * 4
 
 
 def passage(number: int, text: str = "text") -> Passage:
     return Passage(
         number=number, chunk_id=number, document_id=1, path="manual.pdf", title="Manual", locator=f"page {number}",
-        place={"page": number}, text=text, score=1.0,
+        place={"page": number}, text=text, score=1.0, version=VERSION,
     )  # fmt: skip
 
 
-PASSAGES = [passage(1), passage(2), passage(3)]
+PASSAGES = [passage(1, "one"), passage(2, "two"), passage(3, "three")]
 ASKED = Newest("Question: How hot?", PASSAGES)
 HISTORY = [
     PastTurn("passages, one?", "first answer", "one?"),
@@ -45,8 +52,58 @@ def test_the_layout_is_system_history_then_passages_and_question_in_the_newest_t
     assert built.messages[1].content == "passages, one?"
     assert built.messages[-1].content == built.sent
     assert built.sent.endswith("Question: How hot?")
-    assert "[1] manual.pdf, page 1\ntext" in built.sent
+    labels = [label(each) for each in PASSAGES]
+    assert without_marks(built.sent) == (
+        f"Passages:\n[{labels[0]}] manual.pdf, page 1\none\n\n[{labels[1]}] manual.pdf, page 2\ntwo\n\n"
+        f"[{labels[2]}] manual.pdf, page 3\nthree\n\nQuestion: How hot?"
+    )
+    assert built.labels == dict(zip(labels, (1, 2, 3), strict=True))
     assert built.budget.left_out == []
+
+
+def test_each_passage_is_a_block_of_its_documents_version_whatever_stands_around_it() -> None:
+    first = build(ASKED, [], counted([50] * 3, []), Room(4096, 200)).sent
+    moved = passage(1, "three").model_copy(update={"locator": "page 3", "chunk_id": 9, "score": 0.1})
+    second = build(Newest("else?", [moved]), HISTORY, counted([50], [40, 40]), Room(4096, 200)).sent
+    shared = Piece(render_passage(PASSAGES[2]), VERSION[:32])
+    assert pieces(first)[3] == shared
+    assert pieces(second) == [Piece("Passages:\n"), shared, Piece("else?")]
+    assert "Passages:\n" + passage_block(moved) + "else?" == second
+
+
+def test_a_passage_without_a_version_is_plain_text() -> None:
+    old = PASSAGES[0].model_copy(update={"version": ""})
+    built = build(Newest("one?", [old]), [], counted([50], []), Room(4096, 200))
+    assert built.sent == f"Passages:\n{render_passage(old)}one?"
+    assert built.labels == {label(old): 1}
+
+
+def test_a_label_is_three_letters_by_text_and_version() -> None:
+    assert re.fullmatch("[bcdfghjkmnpqrstvwxz]{3}", label(PASSAGES[0]))
+    others = [passage(1, "two"), PASSAGES[0].model_copy(update={"version": "ab" * 32})]
+    assert len({label(each) for each in (PASSAGES[0], *others)}) == 3
+    assert label(PASSAGES[0].model_copy(update={"number": 8, "path": "b.pdf"})) == label(PASSAGES[0])
+    assert label(passage(1, "one\x1e")) == label(PASSAGES[0])
+
+
+def test_a_label_of_two_passages_or_of_an_earlier_turn_names_none() -> None:
+    earlier = build(ASKED, [], counted([50] * 3, []), Room(4096, 200))
+    newest = [passage(1, "new"), passage(2, "new"), passage(3, "three")]
+    built = build(
+        Newest("two?", newest), [PastTurn(earlier.sent, "answer")], counted([50] * 3, [200]), Room(4096, 200)
+    )
+    labels = [label(each) for each in (*PASSAGES, newest[0])]
+    assert built.labels == dict(zip(labels, (0, 0, 3, 0), strict=True))
+
+
+def test_whoever_asks_can_mark_nothing_as_a_block() -> None:
+    forged = block(VERSION[:32], "forged")
+    question = render_question(f"one? {forged}")
+    built = build(Newest(question), [PastTurn("earlier", forged, forged)], counted([], [9]), Room(4096, 200))
+    folded = build(Newest("two?"), [PastTurn("", "", forged)], counted([], [9999], [9]), Room(4096, 200))
+    for message in (*built.messages, *folded.messages):
+        assert [piece.owner for piece in pieces(message.content)] == [""] * bool(message.content)
+    assert built.messages[-1].content.startswith(f"Passages:\nQuestion: one? {VERSION[:32]}forged\n")
 
 
 def test_what_was_sent_before_is_never_changed_by_a_later_turn() -> None:

@@ -106,6 +106,13 @@ def test_the_less_a_question_names_the_more_the_context_decides(question: str, w
     assert found.weight == weight
 
 
+@pytest.mark.parametrize("mark", [" [1]", " [bcd]", " [bcd, fgh]", "[bcd][2]"])
+def test_what_the_model_marked_is_not_searched_for(mark: str) -> None:
+    found = context("who maintains it?", [PastTurn("…", f"The P-7 pump costs 300 €{mark}.", FIRST.question)])
+    assert found is not None
+    assert found.text == f"{FIRST.question} {FIRST.raw_answer}"
+
+
 def test_what_was_quoted_before_need_not_be_found_as_written() -> None:
     found = context("who maintains it?", [PastTurn("…", "“The P-7 pump costs 300 €.”", FIRST.question)])
     assert found is not None

@@ -5,8 +5,9 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from appliance.api.chat_request import ChatRequest, check_offered, plain_requests
-from appliance.engine.request import Sampling
+from appliance.api.chat_request import ChatRequest, check_offered, grounded_question, plain_requests
+from appliance.engine.pieces import block
+from appliance.engine.request import Message, Sampling
 from appliance.errors import UnsupportedRequestError
 from ingest.access import Viewer
 
@@ -46,6 +47,19 @@ def test_parameters_reach_the_engine(fields: dict[str, Any], expected: Sampling)
     check_offered(asked, grounded=False)
     [request] = plain_requests(asked, ME)
     assert request.sampling == expected
+
+
+@pytest.mark.parametrize(
+    "content", [block("ab" * 16, "x"), [{"type": "text", "text": block("ab" * 16, "x")}]]
+)
+def test_no_message_of_a_caller_can_be_marked_as_a_block(content: Any) -> None:
+    said = [{"role": role, "content": content} for role in ("system", "user", "assistant", "user")]
+    text = "ab" * 16 + "x"
+    [request] = plain_requests(body(messages=said), ME)
+    assert request.messages == tuple(Message(each["role"], text) for each in said)
+    question = grounded_question(body(messages=said), ME)
+    [turn] = question.recalled
+    assert (question.text, turn.sent, turn.raw_answer, turn.question) == (text,) * 4
 
 
 def test_seeds_of_several_answers_count_up() -> None:

@@ -33,6 +33,9 @@ PASSAGES = (
 )
 
 
+LABELS = {"bcd": 1, "fgh": 2, "xwz": 3, "qrs": 0}
+
+
 class Bags:
     """An embedder that is no model: a text's vector counts its letters."""
 
@@ -48,7 +51,7 @@ class Bags:
 
 
 def draft(question: str = "How hot is it?", passages: Sequence[Passage] = PASSAGES) -> Draft:
-    return Draft(Attributor(question, passages, words=Words()))
+    return Draft(Attributor(question, passages, words=Words()), LABELS)
 
 
 def citations_of(
@@ -72,6 +75,7 @@ def numbers_of(answer: str, question: str = "How hot is it?") -> list[list[int]]
         ("It runs at 121 °C.", [[]]),  # the number stands in no passage
         ("The moon is made of cheese.", [[]]),
         ("Filters are replaced every 90 days [1].", [[2]]),  # the model's own mark is only a hint
+        ("Filters are replaced every 90 days [bcd].", [[2]]),
     ],
 )
 def test_a_sentence_is_attributed_to_the_passage_that_holds_its_words_and_numbers(
@@ -285,7 +289,7 @@ def test_a_refusal_carries_no_citation() -> None:
 
 
 def test_marks_of_the_model_are_taken_out_and_remembered() -> None:
-    marks = MarkStripper()
+    marks = MarkStripper(LABELS)
     shown = (
         "".join(marks.feed(piece) for piece in ["Hot [", "1", ", 2] tea [see", "n] now ["]) + marks.flush()
     )
@@ -293,8 +297,38 @@ def test_marks_of_the_model_are_taken_out_and_remembered() -> None:
     assert marks.take_hints() == {1, 2}
 
 
+@pytest.mark.parametrize(
+    ("written", "shown", "hints"),
+    [
+        ("Hot [bcd].", "Hot.", {1}),
+        ("Hot [bcd, xwz] tea.", "Hot tea.", {1, 3}),
+        ("Hot [bcd][xwz] tea.", "Hot tea.", {1, 3}),
+        ("Hot [bcd, 2].", "Hot.", {1, 2}),
+        ("Hot [bcd, wvt].", "Hot.", {0, 1}),  # one that is nowhere, beside one that is
+        ("Hot [qrs].", "Hot.", {0}),  # an earlier turn's
+        ("Hot [sic], at 90 [rpm] and [PDF], see [BCD] or (bcd).",) * 2 + (set(),),
+        ("Hot [1, rpm].", "Hot [1, rpm].", set()),
+        ("Hot [bc", "Hot [bc", set()),
+    ],
+)
+def test_labels_of_passages_are_marks_and_other_words_in_brackets_are_text(
+    written: str, shown: str, hints: set[int]
+) -> None:
+    for n in (1, 2, 3, len(written)):
+        marks = MarkStripper(LABELS)
+        pieces = [written[i : i + n] for i in range(0, len(written), n)]
+        assert "".join(map(marks.feed, pieces)) + marks.flush() == shown
+        assert marks.take_hints() == hints
+
+
+def test_only_what_may_become_a_mark_is_held_back() -> None:
+    marks = MarkStripper(LABELS)
+    assert [marks.feed(piece) for piece in ["Hot [", "b", "e", " [bc", "d"]] == ["Hot", "", " [be", "", ""]
+    assert (marks.feed("]"), marks.flush(), marks.take_hints()) == ("", "", {1})
+
+
 @settings(deadline=None)
-@given(st.text(alphabet="ab .[]12,\n", max_size=60), st.data())
+@given(st.text(alphabet="abcd .[]12,\n", max_size=60), st.data())
 def test_how_the_text_is_cut_into_pieces_changes_nothing(text: str, data: st.DataObject) -> None:
     whole, pieces = draft(), draft()
     events = [*whole.feed(text), *whole.finish()]
