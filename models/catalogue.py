@@ -75,6 +75,8 @@ class CatalogueModel(_Entry):
         n_ctx: tokens the model was trained for.
         min_memory_gb: memory of the smallest box it runs on, in 10^9 bytes.
         composes: its own sentences can be trusted; where not, answers are sentences of the documents.
+        reuse: what becomes of passages that it has read before, where nothing was measured on the box: "exact",
+            "blocks", or "blend" and the number of tokens that are computed anew of each.
         default_from_gb: it is the default of its role from this much memory on; None: never.
     """
 
@@ -89,6 +91,7 @@ class CatalogueModel(_Entry):
     licence: str
     min_memory_gb: float = Field(ge=0)
     composes: bool = True
+    reuse: str = Field(default="exact", pattern=r"^(exact|blocks|blend [1-9][0-9]{0,3})$")
     default_from_gb: float | None = Field(default=None, ge=0)
     sources: tuple[Source, ...] = Field(min_length=1)
 
