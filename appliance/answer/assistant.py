@@ -223,6 +223,7 @@ class Assistant:
             Asked(
                 case.question.text, case.found.passages, case.recalled.turns,
                 case.question.max_tokens or self._limits.max_tokens, may_refuse, case.recalled.left_out,
+                case.question.reuse,
             )
         )  # fmt: skip
 

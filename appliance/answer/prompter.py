@@ -13,7 +13,7 @@ from appliance.answer import prompt
 from appliance.answer.prompt import Counted, Newest, PastTurn, Prompt, Room
 from appliance.answer.trim import allot, shorten
 from appliance.api.schema import Passage
-from appliance.engine.request import Done, EngineStatus
+from appliance.engine.request import Done, EngineStatus, Reuse
 from appliance.text.guard import defused, left_out_note
 from appliance.text.language import detect
 from appliance.text.words import Words
@@ -30,6 +30,7 @@ class Asked:
         history: oldest turn first.
         may_refuse: see `appliance.answer.prompt.render_question`.
         left_out: what was left out before, in plain words.
+        reuse: of passages' cells; None: as the engine is set.
     """
 
     question: str
@@ -38,6 +39,7 @@ class Asked:
     max_answer: int
     may_refuse: bool
     left_out: Sequence[str] = ()
+    reuse: Reuse | None = None
 
 
 class TokenCounter(Protocol):
@@ -100,6 +102,9 @@ class Prompter:
         return Counted(system, newest, passages, history, folded)
 
     def _shortened(self, asked: Asked, counted: Counted) -> tuple[Sequence[Passage], list[str]]:
+        reuse = asked.reuse or self._engine.status().reuse
+        if reuse.mode != "exact":
+            return asked.passages, []  # their cells are joined; a part of one would have to be read
         room = self._readable_in_time() - counted.question
         if sum(counted.passages) <= max(room, MIN_PASSAGE_TOKENS):
             return asked.passages, []

@@ -14,10 +14,11 @@ from dataclasses import dataclass, field, replace
 
 from appliance.engine.address import Address
 from appliance.engine.dialect import Json, RemoteModel, chat_body, estimate
+from appliance.engine.pieces import without_marks
 from appliance.engine.places import Places, Turn
 from appliance.engine.remote_answer import RemoteAnswer
 from appliance.engine.remote_server import RemoteServer
-from appliance.engine.request import EngineStatus, Event, GenerateRequest, Queued
+from appliance.engine.request import EngineStatus, Event, GenerateRequest, Message, Queued
 from appliance.errors import (
     DeadlineError,
     EngineBusyError,
@@ -127,6 +128,7 @@ class RemoteEngine:
             UnsupportedRequestError: it asks for what this kind of server cannot be told.
         """
         clock = asyncio.get_running_loop().time
+        request = replace(request, messages=_unmarked(request.messages))
         answer = RemoteAnswer(request, clock)
         body = chat_body(request, await self._live())
         turn = self._places.take(request.user)
@@ -170,6 +172,7 @@ class RemoteEngine:
     async def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """Count each text's tokens where the server can; else guess, rather too many: `status` says which."""
         model = await self._live()
+        texts = [without_marks(text) for text in texts]
         if self._counts_there and model.dialect.counting is not None and texts:
             try:
                 counts = await self._server.count(model.dialect.counting, texts, model.name)
@@ -181,6 +184,10 @@ class RemoteEngine:
             self._counts_there = False
             self._note_ready(model)
         return [estimate(text) for text in texts]
+
+    async def prepare(self, messages: Sequence[Message]) -> int:
+        """Compute nothing: what is kept there is the server's business."""
+        return 0
 
     # --- the server's state ---
 
@@ -284,6 +291,11 @@ class RemoteEngine:
             self._settled.clear()
         else:
             self._settled.set()
+
+
+def _unmarked(messages: Sequence[Message]) -> tuple[Message, ...]:
+    """Return messages as one text each: no server knows our blocks."""
+    return tuple(replace(message, content=without_marks(message.content)) for message in messages)
 
 
 async def _in_time(

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import pytest
+
 from appliance.answer.prompt import PastTurn
 from appliance.answer.prompter import MIN_PASSAGE_TOKENS, Asked, Prompter
 from appliance.api.schema import Passage
-from appliance.engine.request import Done, EngineStatus
+from appliance.engine.request import Done, EngineStatus, Reuse
 from appliance.text.words import Words
+
+EXACT, BLOCKS, BLEND = Reuse(), Reuse("blocks"), Reuse("blend", 32)
 
 LONG = " ".join(f"Sentence number {n} speaks of the pump and of nothing else at all." for n in range(60))
 
@@ -16,11 +20,12 @@ LONG = " ".join(f"Sentence number {n} speaks of the pump and of nothing else at 
 class WordCounter:
     """An engine that only counts."""
 
-    def __init__(self, n_ctx: int) -> None:
+    def __init__(self, n_ctx: int, reuse: Reuse = EXACT) -> None:
         self._n_ctx = n_ctx
+        self._reuse = reuse
 
     def status(self) -> EngineStatus:
-        return EngineStatus("ready", "words", n_ctx=self._n_ctx)
+        return EngineStatus("ready", "words", n_ctx=self._n_ctx, reuse=self._reuse)
 
     async def count_tokens(self, texts: Sequence[str]) -> list[int]:
         return [len(text.split()) for text in texts]
@@ -38,8 +43,17 @@ def read_at(tokens_per_s: float, n_prompt: int = 1000, n_reused: int = 0) -> Don
     return Done("stop", n_prompt, n_reused, 10, 0.1, tokens_per_s, 20.0)
 
 
-async def sent(prompter: Prompter, question: str = "How hot is the pump?") -> tuple[str, list[str]]:
-    asked = Asked(question, [passage(1), passage(2)], [PastTurn("earlier", "answer")], 100, may_refuse=False)
+async def sent(
+    prompter: Prompter, question: str = "How hot is the pump?", reuse: Reuse | None = None
+) -> tuple[str, list[str]]:
+    asked = Asked(
+        question,
+        [passage(1), passage(2)],
+        [PastTurn("earlier", "answer")],
+        100,
+        may_refuse=False,
+        reuse=reuse,
+    )
     built = await prompter.build(asked)
     return built.sent, built.budget.left_out
 
@@ -57,6 +71,26 @@ async def test_a_slow_box_reads_the_sentences_that_matter_of_each_passage_and_sa
     assert MIN_PASSAGE_TOKENS < len(text.split()) <= 400
     assert text.count("Sentence number 30 ") == 2
     assert left_out == ["sentences of 2 passages, to be read within 4 s"]
+
+
+@pytest.mark.parametrize(
+    ("engines", "asked", "n_sentences"),
+    [
+        (BLOCKS, None, 120),
+        (BLEND, None, 120),
+        (EXACT, BLOCKS, 120),
+        (BLOCKS, EXACT, None),
+        (EXACT, None, None),
+    ],
+)
+async def test_passages_whose_cells_are_joined_stay_whole_however_slow_the_box(
+    engines: Reuse, asked: Reuse | None, n_sentences: int | None
+) -> None:
+    prompter = Prompter(WordCounter(8192, engines), Words(), ttft_target_s=1.0)
+    prompter.learn(read_at(5.0))
+    text, left_out = await sent(prompter, reuse=asked)
+    assert bool(left_out) is (n_sentences is None)
+    assert n_sentences in (None, text.count("Sentence number"))
 
 
 async def test_however_slow_the_box_a_paragraph_or_two_stay() -> None:

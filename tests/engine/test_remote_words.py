@@ -13,6 +13,7 @@ import pytest
 
 from appliance.engine.address import find_key, parse_address
 from appliance.engine.dialect import APPLIANCE, LLAMA_CPP, OPENAI, VLLM, RemoteModel, chat_body
+from appliance.engine.pieces import block
 from appliance.engine.refusal import error_of
 from appliance.engine.remote import RemoteEngine, RemoteSpec
 from appliance.engine.request import (
@@ -294,6 +295,22 @@ async def test_an_answer_and_its_account(server: ScriptedServer) -> None:
         "stream_options": {"include_usage": True}, "temperature": 0.0, "frequency_penalty": 0.0,
         "presence_penalty": 0.0,
     }  # fmt: skip
+
+
+async def test_no_server_is_told_of_blocks_and_nothing_is_prepared_there(server: ScriptedServer) -> None:
+    marked = (Message("user", f"Passages:\n{block('ab' * 16, 'one, ')}why?"), Message("assistant", "so"))
+    server.replies[CHAT] = stream(text_chunk("a", "stop"), "[DONE]")
+    async with engine(server) as remote:
+        await remote.ready(WAIT_S)
+        assert await remote.prepare(marked) == 0
+        done = (await answer(remote, GenerateRequest(marked, 5)))[-1]
+        assert await remote.count_tokens([marked[0].content, "why?"]) == [7, 2]
+    [sent] = server.asked(CHAT)
+    assert sent["messages"] == [
+        {"role": "user", "content": "Passages:\none, why?"}, {"role": "assistant", "content": "so"},
+    ]  # fmt: skip
+    assert isinstance(done, Done)
+    assert done.n_prompt == 7 + 1
 
 
 async def test_logprobs_come_with_their_tokens(server: ScriptedServer) -> None:
