@@ -27,6 +27,14 @@ class Changes:
             await self._changed.wait()
         return None if self._closed else self._n
 
+    async def within(self, seen: int, seconds: float) -> int | None:
+        """Like `after`, but return `seen` when nothing changed in that time."""
+        try:
+            async with asyncio.timeout(seconds):
+                return await self.after(seen)
+        except TimeoutError:
+            return seen
+
     def close(self) -> None:
         """Send every listener home; on the loop's thread."""
         self._closed = True

@@ -12,15 +12,17 @@ import os
 import signal
 import socket
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import uvicorn
 
 from appliance.answer.assistant import AnswerLimits, Assistant
+from appliance.answer.left_blocks import LeftBlocks
 from appliance.api.app import create_app
 from appliance.api.caller import PeerProtocol
 from appliance.api.parts import Parts
@@ -134,6 +136,8 @@ async def build(config: Config) -> AsyncIterator[Parts]:
             )  # plain chat is an answer too
 
         ingest = stack.enter_context(_ingest(config, library, dense, embedder, busy, changes))
+        left = LeftBlocks(config.state / "blocks", library.versions)
+        await stack.enter_async_context(_running(left.follow(changes)))
         yield Parts(
             config=config, assistant=assistant, tasks=tasks, engine=engine, library=library, dense=dense,
             embedder=embedder.fingerprint, ingest=ingest, journal=journal, changes=changes,
@@ -225,6 +229,19 @@ def _ingest(
         yield ingest
     finally:
         ingest.stop()
+
+
+@asynccontextmanager
+async def _running(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
+    """Let something go on in the background while the block runs."""
+    task = asyncio.create_task(work)
+    try:
+        yield
+    finally:
+        task.cancel()
+        await asyncio.wait([task])
+        if not task.cancelled() and (error := task.exception()):
+            log.error("a task of the background has ended early", exc_info=error)
 
 
 class _Server(uvicorn.Server):

@@ -226,6 +226,20 @@ class Library:
             query = "SELECT count(*), coalesce(max(updated_s), 0), coalesce(sum(n_chunks), 0) FROM documents"
             return tuple(connection.execute(query).fetchone())
 
+    def versions(self) -> set[str]:
+        """Return the SHA-256 of every document's version, whoever may read it."""
+        with self.database.read() as connection:
+            return {row[0] for row in connection.execute("SELECT DISTINCT sha256 FROM documents")} - {""}
+
+    def last_read(self) -> list[tuple[int, str, str]]:
+        """Return (id, path, SHA-256) of every document with text, the one read last first, whoever may read it."""
+        with self.database.read() as connection:
+            query = (
+                "SELECT id, path, sha256 FROM documents WHERE state = 'ready' AND n_chunks > 0 "
+                "ORDER BY updated_s DESC, id DESC"
+            )
+            return [(id, os.fsdecode(path), sha256) for id, path, sha256 in connection.execute(query)]
+
     def document_frequency(self, terms: Sequence[str]) -> dict[str, int]:
         """Return for each term the number of chunks whose text holds it, in any form that stems alike."""
         with self.database.read() as connection:

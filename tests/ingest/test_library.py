@@ -460,3 +460,17 @@ def test_the_same_text_is_found_under_every_name_that_the_viewer_may_read(
         ids["boil the water"]: ["copy/b.txt", "secret.txt"]
     }
     assert library.same_text(list(ids.values()), staff) == {ids["boil the water"]: ["copy/b.txt"]}
+
+
+def test_versions_and_the_order_of_reading_are_told_whoever_may_read_them(
+    library: Library, record: Record
+) -> None:
+    first, second = add(record, library, "a.txt", "one"), add(record, library, "b/b.txt", "two")
+    add(record, library, "empty.txt")
+    record.apply(Changes(new={"new.txt": stat(mode=0o600)}), {})
+    assert library.versions() == {"00"}
+    assert library.last_read() == [(second, "b/b.txt", "00"), (first, "a.txt", "00")]
+    add(record, library, "a.txt", "one, again")
+    assert [id for id, _, _ in library.last_read()] == [first, second]
+    record.apply(Changes(changed={"b/b.txt": stat(size=11)}), {})
+    assert [id for id, _, _ in library.last_read()] == [first]
