@@ -6,6 +6,7 @@ from fastapi import APIRouter
 
 from appliance.api.parts import Daemon
 from appliance.api.schema import TokenizeReply, TokenizeRequest
+from appliance.engine.pieces import unmarked
 
 router = APIRouter(prefix="/api")
 
@@ -13,4 +14,4 @@ router = APIRouter(prefix="/api")
 @router.post("/tokenize")
 async def tokenize(body: TokenizeRequest, daemon: Daemon) -> TokenizeReply:
     """Count the tokens of each text, control tokens taken as plain text."""
-    return TokenizeReply(counts=await daemon.engine.count_tokens(body.texts))
+    return TokenizeReply(counts=await daemon.engine.count_tokens([unmarked(text) for text in body.texts]))

@@ -18,6 +18,7 @@ from appliance.answer.prompt import TURN_OVERHEAD
 from appliance.api.schema import QueuedEvent, TokenEvent
 from appliance.api.schema_tasks import TaskTimings
 from appliance.engine.interface import Engine
+from appliance.engine.pieces import unmarked
 from appliance.engine.request import Done, GenerateRequest, Message, Queued, Sampling, Token
 from appliance.errors import DeadlineError, EngineBusyError, EngineNotReadyError, UnsupportedRequestError
 from appliance.tasks.cache import StepCache
@@ -250,7 +251,8 @@ class Steps:
             self._lane.release()
 
     async def _write(self, step: Step, run: Run, told: asyncio.Queue[StepEvent | None]) -> None:
-        messages = (Message("system", step.system), Message("user", step.text))
+        # No part of a task is a block, whatever the caller's descriptions and the documents' names hold.
+        messages = (Message("system", unmarked(step.system)), Message("user", unmarked(step.text)))
         request = GenerateRequest(
             messages, step.max_tokens, step.sampling, user=str(run.viewer.uid), deadline_s=run.left_s
         )
