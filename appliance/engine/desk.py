@@ -6,12 +6,14 @@ The lock is never held while the model computes.
 from __future__ import annotations
 
 from collections.abc import Callable
+from collections.abc import Sequence as Many
 from math import inf
 from threading import Condition
 
 from appliance.engine.outbox import Outbox
+from appliance.engine.preparing import Preparing
 from appliance.engine.scheduler import Limits, Scheduler
-from appliance.engine.sequence import Sequence
+from appliance.engine.sequence import Encoding, Sequence
 from appliance.engine.slots import Slots
 
 
@@ -22,6 +24,7 @@ class Desk:
         changed: the lock of all the rest; told of whatever may give the main thread work.
         sequences: by number, from their arrival to their end.
         computing: those in the running step.
+        preparing: passages that are computed when nobody asks.
 
     Args:
         abort: ends the running step early.
@@ -36,6 +39,7 @@ class Desk:
         self.scheduler = Scheduler(limits)
         self.sequences: dict[int, Sequence] = {}
         self.computing: list[Sequence] = []
+        self.preparing = Preparing()
         self.changed = Condition()
         self.stopping = False
 
@@ -48,14 +52,23 @@ class Desk:
         with self.changed:
             self.scheduler.add(sequence)
             self.sequences[sequence.id] = sequence
+            if self.computing and not any(one.is_wanted for one in self.computing):
+                self._abort()  # what is done ahead of time waits for whoever asks
             if self.scheduler.n_free <= 0:  # the main thread may be busy for a while: say so at once
                 outbox.tell_waiting(self.scheduler)
                 outbox.flush()
             self.changed.notify_all()
 
+    def prepare(self, number: int, encodings: Many[Encoding]) -> None:
+        """Put passages behind those that are to be computed when nobody asks."""
+        with self.changed:
+            self.preparing.add(number, encodings)
+            self.changed.notify_all()
+
     def cancel(self, number: int) -> None:
         """End a request soon; an unknown one has ended already."""
         with self.changed:
+            self.preparing.cancel(number)
             if (sequence := self.sequences.get(number)) is not None:
                 sequence.cancelled = True
                 self._break_off()

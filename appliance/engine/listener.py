@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Callable
+from collections.abc import Sequence as Many
 
 from appliance.engine import grammar, schema, wire
 from appliance.engine.desk import Desk
+from appliance.engine.joiner import Joiner
 from appliance.engine.lookup import Lookup, can_verify
 from appliance.engine.model import Model, Sampler
 from appliance.engine.outbox import Outbox
+from appliance.engine.pieces import pieces
 from appliance.engine.replies import Replies
-from appliance.engine.request import Sampling
+from appliance.engine.request import Message, Reuse, Sampling
 from appliance.engine.sampling import chain
 from appliance.engine.sequence import Sequence
-from appliance.engine.template import ChatTemplate, content_tokens, prompt_tokens
+from appliance.engine.template import ChatTemplate, PromptTokens, base_of, content_tokens, prompt_tokens
 from appliance.engine.text import TextStream
 from appliance.engine.trail import Trail
 from appliance.errors import EngineError, SamplingError
@@ -25,6 +28,8 @@ class Listener:
 
     Args:
         drafts: answers may be drafted.
+        joiner: knows the passages that were computed apart; None: none may be.
+        reuse: of those, where a request does not say.
 
     Raises:
         EngineError: the model's chat template cannot be used.
@@ -37,6 +42,8 @@ class Listener:
         desk: Desk,
         replies: Replies,
         drafts: bool,
+        joiner: Joiner | None,
+        reuse: Reuse,
         clock: Callable[[], float],
     ) -> None:
         self._model = model
@@ -44,6 +51,8 @@ class Listener:
         self._desk = desk
         self._replies = replies
         self._drafts = drafts
+        self._joiner = joiner
+        self._reuse = reuse
         self._clock = clock
         self._template = ChatTemplate(model.chat_template, model.bos_text, model.eos_text)
 
@@ -76,8 +85,10 @@ class Listener:
             case "cancel":
                 self._desk.cancel(message["id"])
             case "count":
-                counts = [len(content_tokens(text, self._model)) for text in message["texts"]]
+                counts = [self._count(text) for text in message["texts"]]
                 self._channel.send({"kind": "counts", "id": message["id"], "counts": counts})
+            case "prepare":
+                self._prepare(message["id"], [Message(**each) for each in message["messages"]])
             case "held":
                 self._channel.send({"kind": "counts", "id": message["id"], "counts": self._desk.held()})
             case kind:
@@ -86,17 +97,21 @@ class Listener:
     def _generate(self, number: int, data: wire.WireMessage) -> None:
         arrived = self._clock()
         request = wire.request_from_json(data)
-        parts = self._template.parts(request.messages)
+        prompt = self._tokens(request.messages)
         sequence = Sequence(
             id=number,
             user=request.user,
-            prompt=prompt_tokens(parts, self._model, self._replies),
+            prompt=prompt.tokens,
             max_tokens=request.max_tokens,
             sampling=request.sampling,
             text=TextStream(request.sampling.stop),
             arrived=arrived,
             deadline_s=request.deadline_s,
         )
+        reuse = request.reuse or self._reuse
+        if self._joiner is not None and prompt.spans and reuse.mode != "exact":
+            sequence.exact, sequence.base = False, self._base(request.messages)
+            sequence.joins = self._joiner.joins(prompt, sequence.base, reuse)
         if request.sampling.logprobs is not None:
             sequence.trail = Trail()
         if self._drafts and can_verify(sequence.sampling):
@@ -107,6 +122,24 @@ class Listener:
         except EngineError:
             sequence.sampler.close()
             raise
+
+    def _tokens(self, messages: Many[Message]) -> PromptTokens:
+        return prompt_tokens(self._template.parts(messages), self._model, self._replies)
+
+    def _base(self, messages: Many[Message]) -> list[int]:
+        """Return what passages of such prompts are computed behind."""
+        prompt = self._tokens(base_of(messages))
+        return prompt.tokens[: prompt.spans[0].start]
+
+    def _count(self, text: str) -> int:
+        return sum(len(content_tokens(piece.text, self._model)) for piece in pieces(text))
+
+    def _prepare(self, number: int, messages: Many[Message]) -> None:
+        prompt = self._tokens(messages)
+        wanted = []
+        if self._joiner is not None and prompt.spans:
+            wanted = self._joiner.encodings(prompt, self._base(messages), number)
+        self._desk.prepare(number, wanted)
 
     def _sampler(self, sampling: Sampling) -> Sampler:
         text = sampling.grammar

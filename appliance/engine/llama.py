@@ -150,6 +150,8 @@ class Llama:
         self._abort = _AbortFlag()
         self._context = self._open(spec)
         self._memory = C.llama_get_memory(self._context)
+        has_windows = C.llama_model_n_swa(self._model) > 0
+        self.can_shift = self.can_trim and not has_windows and bool(C.llama_memory_can_shift(self._memory))
         self._batch = _Batch(max(spec.n_batch, spec.max_sequences), self.n_slots)
         self._pieces: dict[int, bytes] = {}
         self.n_ctx = int(C.llama_n_ctx(self._context))
@@ -236,9 +238,13 @@ class Llama:
         """Remove positions [start, end) of a slot; -1 leaves a side open."""
         return bool(C.llama_memory_seq_rm(self._memory, slot, start, end))
 
-    def seq_cp(self, source: int, target: int, end: int) -> None:
-        """Share positions [0, end) of `source` with `target`."""
-        C.llama_memory_seq_cp(self._memory, source, target, 0, end)
+    def seq_cp(self, source: int, target: int, end: int, start: int = 0) -> None:
+        """Share positions [start, end) of `source` with `target`."""
+        C.llama_memory_seq_cp(self._memory, source, target, start, end)
+
+    def seq_add(self, slot: int, delta: int) -> None:
+        """Move all of a slot by `delta` positions; its keys are turned before the next step computes."""
+        C.llama_memory_seq_add(self._memory, slot, -1, -1, delta)
 
     def seq_pos_max(self, slot: int) -> int:
         """Return the last position that a slot holds, -1 when it is empty."""
@@ -288,8 +294,9 @@ class Llama:
 
     def _state_key(self, spec: ModelSpec) -> str:
         about = os.stat(spec.path)
+        file = spec.sha256 or (os.path.realpath(spec.path), about.st_size, about.st_mtime_ns)
         engine = (C.llama_version().decode(), llama_cpp.__version__, spec.kv_type, spec.flash_attention)
-        return repr((os.path.realpath(spec.path), about.st_size, about.st_mtime_ns, *engine))
+        return repr((file, *engine))
 
     def _device(self, spec: ModelSpec) -> str:
         if spec.n_gpu_layers == 0 or not supports_gpu():

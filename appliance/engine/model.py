@@ -25,6 +25,7 @@ class ModelSpec:
         kv_type: "f16", "q8_0" or "q4_0".
         flash_attention: "auto", "on" or "off".
         mlock: keep the weights in memory.
+        sha256: of the file, by which states are recognised; empty: its path, size and time stand for it.
     """
 
     path: str
@@ -41,6 +42,7 @@ class ModelSpec:
     kv_type: str = "f16"
     flash_attention: str = "auto"
     mlock: bool = False
+    sha256: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +79,11 @@ class Memory(Protocol):
     def seq_rm(self, slot: int, start: int, end: int) -> bool:
         """Remove a range; False when the model cannot remove a part of a sequence. All can always go."""
 
-    def seq_cp(self, source: int, target: int, end: int) -> None:
-        """Let `target` share the cells [0, end) of `source`."""
+    def seq_cp(self, source: int, target: int, end: int, start: int = 0) -> None:
+        """Let `target` share the cells [start, end) of `source`."""
+
+    def seq_add(self, slot: int, delta: int) -> None:
+        """Move all of a slot by `delta` positions. Its cells must be its own."""
 
     def seq_pos_max(self, slot: int) -> int:
         """Return the last position held, -1 when there is none."""
@@ -108,6 +113,7 @@ class Model(Memory, Protocol):
         max_context: most positions of one sequence: what the model was trained for, or all cells if fewer.
         n_slots: sequences that the cache can hold.
         can_trim: a part of a sequence can be removed and copied (not so in recurrent and hybrid models).
+        can_shift: cells can be moved to other positions (not so without RoPE, nor with sliding windows).
         chat_template: Jinja source; None when the file has none.
         bos: beginning-of-text token that every prompt must start with; None: the model wants none.
         control: text of every control token, by token; these end turns and are never read from contents.
@@ -120,6 +126,7 @@ class Model(Memory, Protocol):
     max_context: int
     n_slots: int
     can_trim: bool
+    can_shift: bool
     chat_template: str | None
     bos: int | None
     bos_text: str

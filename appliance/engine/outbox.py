@@ -35,6 +35,10 @@ class Outbox:
         for sequence, position in scheduler.moved():
             self.say(sequence, Queued(position, round(scheduler.wait_s(position), 1)))
 
+    def tell(self, message: wire.WireMessage) -> None:
+        """Pass on what is no event of a request."""
+        self._messages.append(message)
+
     def flush(self) -> None:
         """Send it all."""
         messages, self._messages = self._messages, []

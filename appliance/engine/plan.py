@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 
 import appliance
@@ -20,6 +21,7 @@ from appliance.engine.spec import EngineSpec
 from appliance.engine.wire import WireMessage
 from appliance.gpu import find_gpus
 from models.errors import ModelFileError
+from models.fetch import free_bytes
 from models.gguf_weights import GgufWeights, read_weights
 
 log = logging.getLogger(__name__)
@@ -27,6 +29,9 @@ log = logging.getLogger(__name__)
 PACKAGES = Path(appliance.__file__).parent.parent
 # Rows of logits that llama.cpp makes room for: one a slot and a draft (appliance.engine.llama), which is about 100.
 N_OUTPUTS = 100
+
+
+BLOCKS_SHARE, MAX_BLOCKS_BYTES = 0.1, 20_000_000_000
 
 
 class RefusedError(Exception):
@@ -107,6 +112,8 @@ class Plan:
                     "model": model,
                     "limits": self._limits(),
                     "prefixes": self._prefixes(),
+                    "blocks": self._blocks(),
+                    "reuse": asdict(self._spec.reuse),
                 }
         raise RefusedError(refusals[-1])
 
@@ -174,6 +181,7 @@ class Plan:
             "kv_type": kv_type,
             "flash_attention": spec.flash_attention,
             "mlock": spec.mlock,
+            "sha256": spec.model_sha256,
         }
 
     def _limits(self) -> WireMessage:
@@ -191,6 +199,12 @@ class Plan:
             return None
         return {"folder": str(self._spec.prefixes), "max_bytes": self._spec.prefixes_mb * 1_000_000}
 
+    def _blocks(self) -> WireMessage | None:
+        folder, wanted = self._spec.blocks, self._spec.blocks_mb * 1_000_000
+        if folder is None:
+            return None
+        return {"folder": str(folder), "max_bytes": wanted or disk_share(folder)}
+
     def _tell_of_unused_gpus(self) -> None:
         """Say once that a GPU is here which this build of llama.cpp cannot use."""
         if not self._told_of_gpus:
@@ -202,6 +216,12 @@ class Plan:
                 )
                 log.info("%s is here, and the installed llama.cpp cannot use it%s", gpu.name, how)
         self._told_of_gpus = True
+
+
+def disk_share(folder: Path) -> int:
+    """Return the bytes that passages' cells may take in a folder: a tenth of what is free without them, to a limit."""
+    taken = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+    return min(int((free_bytes(folder) + taken) * BLOCKS_SHARE), MAX_BLOCKS_BYTES)
 
 
 def _no_room(found: Sequence[Device], need: Need) -> str:

@@ -8,7 +8,7 @@ import os
 import sys
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -19,7 +19,7 @@ from appliance.engine.child import Child
 from appliance.engine.fit import Device
 from appliance.engine.pending import Pending
 from appliance.engine.plan import NoRoomOnGpuError, Plan, RefusedError
-from appliance.engine.request import Done, EngineStatus, Event, GenerateRequest
+from appliance.engine.request import Done, EngineStatus, Event, GenerateRequest, Message, Reuse
 from appliance.engine.spec import EngineSpec
 from appliance.errors import EngineError, EngineLostError, EngineNotReadyError
 
@@ -155,6 +155,20 @@ class EngineProcess:
         """Count the tokens of each text; see `Engine`."""
         counts: list[int] = await self._ask_child({"kind": "count", "texts": list(texts)})
         return counts
+
+    async def prepare(self, messages: Sequence[Message]) -> int:
+        """Compute the blocks of messages ahead of time; see `Engine`."""
+        child = self._live()
+        number, reply = self._pending.ask()
+        child.send({"kind": "prepare", "id": number, "messages": [asdict(each) for each in messages]})
+        try:
+            n_kept: int = await reply
+            return n_kept
+        except asyncio.CancelledError:
+            child.send({"kind": "cancel", "id": number})
+            raise
+        finally:
+            self._pending.drop(number)
 
     async def held(self) -> dict[str, int]:
         """Count what the child holds now: sequences, slots, cells. For whoever looks for leaks."""
@@ -313,6 +327,9 @@ class EngineProcess:
                         self._status, prefill_tps=event.prefill_tps, decode_tps=event.decode_tps
                     )
                 self._pending.pass_on(message["id"], event)
+            case "blocks":
+                about = _without(message, "kind")
+                self._status = replace(self._status, **about | {"reuse": Reuse(**message["reuse"])})
             case "counts":
                 self._pending.answer(message["id"], message["counts"])
             case "error":
@@ -352,5 +369,5 @@ class EngineProcess:
         self._settled.set()
 
 
-def _without(data: Mapping[str, str], *names: str) -> dict[str, str]:
+def _without(data: wire.WireMessage, *names: str) -> wire.WireMessage:
     return {name: value for name, value in data.items() if name not in names}

@@ -38,9 +38,11 @@ class Recall:
         self._slots.truncate(slot, min(common_prefix(saved.tokens, prompt), len(prompt) - 1))
 
     def save(self) -> None:
-        """Write down the slots that others began with most, then those used last."""
+        """Write down the slots that others began with most, then those used last: what was computed in its place."""
         if self._prefixes is None:
             return
+        for slot in self._slots.slots:
+            self._slots.truncate(slot, slot.n_exact)
         doubtful = self._slots.disagreeing()
         hot = sorted(self._slots.slots, key=lambda slot: (-slot.n_hits, -slot.used))
         self._prefixes.save(

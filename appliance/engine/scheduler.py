@@ -65,7 +65,7 @@ class Scheduler:
     @property
     def n_free(self) -> int:
         """Sequences that could be admitted now if there were cells."""
-        return self._limits.max_sequences - len(self.running)
+        return self._limits.max_sequences - sum(one.is_answer for one in self.running)
 
     def add(self, sequence: Sequence) -> None:
         """Put a request into the queue.
@@ -110,7 +110,7 @@ class Scheduler:
     def schedule(self) -> list[Work]:
         """Return the next step: every running decode, then prompt chunks; or drafts, where nobody's prompt waits."""
         reading = [sequence for sequence in self.running if sequence.is_decoding]
-        prompts = [one for one in self.running if not one.is_decoding and not one.follows()]
+        prompts = [one for one in self.running if not one.is_decoding and not one.is_held]
         if not prompts and len(reading) <= MAX_DRAFTING:
             return self._drafted(reading)
         work = [Work(sequence, 1, True) for sequence in reading]

@@ -17,6 +17,23 @@ from appliance.engine.trail import Trail
 MIN_COMMON = 32  # tokens that are worth waiting for: fewer are computed in a step of one's own
 
 
+@dataclass(frozen=True, slots=True)
+class Join:
+    """A passage in a prompt whose cells may be had without computing them in their place.
+
+    Attributes:
+        start, end: its tokens.
+        at: the first token of it that need not be computed in its place.
+        owner, name: where its cells are kept; see `appliance.engine.blocks`.
+    """
+
+    start: int
+    end: int
+    at: int
+    owner: str
+    name: str
+
+
 @dataclass(slots=True, eq=False)
 class Sequence:
     """One request.
@@ -27,6 +44,10 @@ class Sequence:
         slot: where its tokens are; None while it waits.
         lookup: drafts its next tokens; None where drafts may not be.
         trail: the reply's logprobs; None where nobody asked for them.
+        base: what passages are computed behind when they are computed apart.
+        exact: only cells that were computed in their place may be taken over.
+        joins: passages that are still to be joined, in their order.
+        encodings: those that compute what is not kept yet of them.
         leader, n_common: the sequence that is computing the first `n_common` tokens of this prompt just now.
         arrived, admitted, first_token, last_token: seconds of the worker's clock.
         deadline_s: seconds from its arrival in which it must be done.
@@ -46,6 +67,10 @@ class Sequence:
     slot: int | None = None
     sampler: Sampler | None = None
     lookup: Lookup | None = None
+    base: Tokens[int] = ()
+    exact: bool = True
+    joins: list[Join] = field(default_factory=list)
+    encodings: list[Encoding] = field(default_factory=list)
     leader: Sequence | None = None
     n_common: int = 0
     text: TextStream = field(default_factory=TextStream)
@@ -67,8 +92,30 @@ class Sequence:
 
     @property
     def n_prompt_left(self) -> int:
-        """Prompt tokens still to be computed."""
-        return max(0, self.n_prompt - self.n_done)
+        """Prompt tokens still to be computed before cells are joined, or else before the answer begins."""
+        return max(0, (self.joins[0].at if self.joins else self.n_prompt) - self.n_done)
+
+    @property
+    def n_prefilled(self) -> int:
+        """Prompt tokens that are computed, wherever they stand by now."""
+        waiting = {join.name for join in self.joins}
+        ahead = sum(one.n_encoded for one in self.encodings if one.name in waiting)
+        return min(self.n_done + ahead, self.n_prompt)
+
+    @property
+    def is_answer(self) -> bool:
+        """Whether someone is told what comes of it."""
+        return True
+
+    @property
+    def is_wanted(self) -> bool:
+        """Whether someone waits for it."""
+        return True
+
+    @property
+    def is_held(self) -> bool:
+        """Whether it waits for others: what comes next of its prompt is being computed for them, or apart."""
+        return self.follows() or bool(self.joins and self.n_done >= self.joins[0].at)
 
     @property
     def is_decoding(self) -> bool:
@@ -125,6 +172,41 @@ class Sequence:
             decode_tps=_rate(len(self.reply) - 1, self.last_token - self.first_token),
             n_drafted=self.n_drafted,
         )
+
+
+@dataclass(slots=True, eq=False, kw_only=True)
+class Encoding(Sequence):
+    """A passage that is computed apart, right behind its base, to be kept.
+
+    Attributes:
+        owner, name: see `Join`.
+        clients: whose prompts it is in; empty: it is done ahead of time, when nobody asks.
+        ordered: number of the message that asked for it ahead of time.
+    """
+
+    owner: str
+    name: str
+    clients: list[Sequence] = field(default_factory=list)
+    ordered: int = 0
+
+    @property
+    def n_encoded(self) -> int:
+        """Tokens of the passage itself that are computed."""
+        return max(0, self.n_done - len(self.base))
+
+    @property
+    def is_answer(self) -> bool:
+        """Nobody is told of it."""
+        return False
+
+    @property
+    def is_wanted(self) -> bool:
+        """Whether someone waits for it."""
+        return bool(self.clients)
+
+    def is_over(self, now: float) -> bool:
+        """Whether nobody waits for it any more."""
+        return bool(self.clients) and all(client.is_over(now) for client in self.clients)
 
 
 def _rate(n: int, seconds: float) -> float:

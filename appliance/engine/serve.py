@@ -12,8 +12,10 @@ from pathlib import Path
 from threading import Thread
 
 from appliance.engine import wire
+from appliance.engine.blocks import Blocks
 from appliance.engine.model import ModelLoadError, ModelSpec
 from appliance.engine.prefixes import Prefixes
+from appliance.engine.request import Reuse
 from appliance.engine.scheduler import Limits
 from appliance.engine.worker import Worker
 from appliance.errors import EngineError
@@ -33,7 +35,8 @@ def serve(channel: wire.Channel) -> int:
     try:
         model = llama.Llama(spec)
         limits = Limits(max_context=model.max_context, **order["limits"])
-        worker = Worker(model, channel, limits, _prefixes(order, model.state_key))
+        prefixes, blocks = _prefixes(order, model.state_key), _blocks(order, model.state_key)
+        worker = Worker(model, channel, limits, prefixes, blocks, Reuse(**order["reuse"]))
     except (ModelLoadError, EngineError) as error:
         channel.send({"kind": "failed", "reason": str(error)})
         return EXIT_LOAD_FAILED
@@ -48,6 +51,11 @@ def serve(channel: wire.Channel) -> int:
 def _prefixes(order: wire.WireMessage, key: str) -> Prefixes | None:
     about = order.get("prefixes")
     return Prefixes(Path(about["folder"]), key, about["max_bytes"]) if about else None
+
+
+def _blocks(order: wire.WireMessage, key: str) -> Blocks | None:
+    about = order.get("blocks")
+    return Blocks(Path(about["folder"]), key, about["max_bytes"]) if about else None
 
 
 def _die_with_parent() -> None:

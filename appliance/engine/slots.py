@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from collections.abc import Sequence as Tokens
 from dataclasses import dataclass, field
 from itertools import count, islice
+from typing import Protocol
 
 from appliance.engine.model import Memory
 
@@ -21,6 +22,8 @@ class Slot:
     Attributes:
         tokens: exactly what the cache holds, position by position.
         cells: the identity of the cell of each token.
+        n_exact: tokens from the first that were computed behind just those before them; not so those of a block that
+            was computed elsewhere, nor whatever comes behind it.
         n_reserved: cells that its running sequence may come to need; 0 when idle.
         used: when it was last in use, as a count of uses.
         n_hits: how often another sequence began with what it holds.
@@ -29,6 +32,7 @@ class Slot:
     index: int
     tokens: list[int] = field(default_factory=list)
     cells: list[int] = field(default_factory=list)
+    n_exact: int = 0
     n_reserved: int = 0
     used: int = 0
     n_hits: int = 0
@@ -37,6 +41,18 @@ class Slot:
     def is_idle(self) -> bool:
         """Whether no sequence runs here."""
         return self.n_reserved == 0
+
+    def usable(self, exact: bool) -> Tokens[int]:
+        """Return the tokens that another sequence may take over: all, or only those computed in their place."""
+        return self.tokens[: self.n_exact] if exact and self.n_exact < len(self.tokens) else self.tokens
+
+
+class Placed(Protocol):
+    """What has a slot while it runs."""
+
+    @property
+    def slot(self) -> int | None:
+        """Its number."""
 
 
 class Slots:
@@ -55,19 +71,26 @@ class Slots:
         """Cells in use; shared ones count once."""
         return len(self._union(self.slots))
 
-    def place(self, prompt: Tokens[int], n_reserved: int) -> Slot | None:
+    def of(self, sequence: Placed) -> Slot:
+        """Return the slot of a running sequence."""
+        assert sequence.slot is not None, "running without a slot"
+        return self.slots[sequence.slot]
+
+    def place(self, prompt: Tokens[int], n_reserved: int, *, exact: bool = True) -> Slot | None:
         """Take a slot for a sequence, with as much of its prompt as is found in any slot.
 
         The slot's tokens are then a true prefix of the prompt, whose last token is always left to compute (its
         logits are needed). Idle slots are dropped, least recently used first, as far as cells are needed.
 
+        Args:
+            exact: only tokens that were computed in their place will do.
         Returns:
             None when running sequences leave no room; nothing has changed then.
         """
         idle = [slot for slot in self.slots if slot.is_idle]
         if not idle:
             return None
-        source, n_shared = self._longest(prompt, self.slots)
+        source, n_shared = self._longest(prompt, self.slots, exact)
         busy = self._union(slot for slot in self.slots if not slot.is_idle)
         kept = len(busy | set(source.cells[:n_shared]))
         if kept + self._growth() + n_reserved - n_shared > self._n_cells:
@@ -85,7 +108,7 @@ class Slots:
         self._make_room()
         return target
 
-    def catch_up(self, slot: Slot, prompt: Tokens[int]) -> int:
+    def catch_up(self, slot: Slot, prompt: Tokens[int], *, exact: bool = True) -> int:
         """Take over what another slot has come to hold of a prompt since; return how many tokens that was.
 
         Two that ask with the same passages at the same time find nothing when they are placed.
@@ -98,7 +121,7 @@ class Slots:
             for other in self.slots
             if other.tokens[n_own : n_own + 1] == list(prompt[n_own : n_own + 1])
         ]
-        source, n_shared = self._longest(prompt, ahead)
+        source, n_shared = self._longest(prompt, ahead, exact)
         if n_shared <= n_own:
             return 0
         self._copy(source, slot, n_shared)
@@ -121,10 +144,29 @@ class Slots:
         self._memory.seq_rm(slot.index, -1, -1)
         slot.tokens.clear()
         slot.cells.clear()
+        slot.n_exact = 0
         return False
+
+    def spare(self) -> Slot | None:
+        """Empty the idle slot whose loss is least and return it; None when none is idle."""
+        idle = [slot for slot in self.slots if slot.is_idle]
+        if not idle:
+            return None
+        spare = min(idle, key=lambda slot: (bool(slot.tokens), slot.used))
+        self.truncate(spare, 0)
+        return spare
+
+    def graft(self, slot: Slot, tokens: Tokens[int], *, exact: bool) -> None:
+        """Note tokens whose cells were taken from elsewhere, computed there as here if `exact`."""
+        n_exact = slot.n_exact
+        self.extend(slot, tokens)
+        if not exact:
+            slot.n_exact = n_exact
 
     def extend(self, slot: Slot, tokens: Tokens[int]) -> None:
         """Note tokens that a step put into the cache."""
+        if slot.n_exact == len(slot.tokens):
+            slot.n_exact += len(tokens)
         slot.tokens.extend(tokens)
         slot.cells.extend(islice(self._names, len(tokens)))
 
@@ -136,6 +178,7 @@ class Slots:
             self._memory.seq_rm(slot.index, -1, -1)
             n = slot.n_hits = 0
         del slot.tokens[n:], slot.cells[n:]
+        slot.n_exact = min(slot.n_exact, n)
 
     def reread(self, slot: Slot, tokens: Tokens[int]) -> None:
         """Note how many of a broken-off step's tokens are in the cache, as the cache itself says."""
@@ -160,10 +203,10 @@ class Slots:
         self.truncate(min(idle, key=lambda slot: slot.used), 0)
         return True
 
-    def _longest(self, prompt: Tokens[int], slots: list[Slot]) -> tuple[Slot, int]:
+    def _longest(self, prompt: Tokens[int], slots: list[Slot], exact: bool) -> tuple[Slot, int]:
         best, n_best = self.slots[0], 0
         for slot in slots:
-            n = common_prefix(slot.tokens, prompt)
+            n = common_prefix(slot.usable(exact), prompt)
             n = min(n, len(prompt) - 1)
             if not self._can_trim and not (slot.is_idle and n == len(slot.tokens)):
                 continue
@@ -184,6 +227,7 @@ class Slots:
             self._memory.seq_cp(source.index, target.index, n)
             target.tokens[:] = source.tokens[:n]
             target.cells[:] = source.cells[:n]
+            target.n_exact = min(source.n_exact, n)
 
     def _make_room(self) -> None:
         while self.n_used + self._growth() > self._n_cells and self.drop_oldest():

@@ -11,13 +11,15 @@ import json
 import re
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import takewhile
 from typing import Any, NoReturn, Protocol
 
 from jinja2 import TemplateError
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
+from appliance.engine.pieces import block, pieces
 from appliance.engine.request import Message
 from appliance.errors import ChatTemplateError, EngineError
 
@@ -116,9 +118,27 @@ class KnownReplies(Protocol):
         """Return the tokens that an answer was made of, None when it is not known."""
 
 
-def prompt_tokens(parts: Sequence[Part], tokeniser: Tokeniser, replies: KnownReplies) -> list[int]:
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Which of a prompt's tokens, [start, end), are a passage of the document version `owner`."""
+
+    start: int
+    end: int
+    owner: str
+
+
+@dataclass(frozen=True, slots=True)
+class PromptTokens:
+    """A prompt as the model takes it, and where the passages in it are."""
+
+    tokens: list[int]
+    spans: tuple[Span, ...] = ()
+
+
+def prompt_tokens(parts: Sequence[Part], tokeniser: Tokeniser, replies: KnownReplies) -> PromptTokens:
     """Return the prompt's tokens. Answers of ours keep the tokens they had, so that the KV cache fits."""
     tokens: list[int] = []
+    spans: list[Span] = []
     for part in parts:
         message = part.content_of
         if message is None:
@@ -126,10 +146,27 @@ def prompt_tokens(parts: Sequence[Part], tokeniser: Tokeniser, replies: KnownRep
         elif message.role == "assistant" and (known := replies.tokens(part.text)) is not None:
             tokens += known
         else:
-            tokens += content_tokens(part.text, tokeniser)
+            for piece in pieces(part.text):
+                start = len(tokens)
+                tokens += content_tokens(piece.text, tokeniser)
+                spans += [Span(start, len(tokens), piece.owner)] if piece.owner else []
     if tokeniser.bos is not None and tokens[:1] != [tokeniser.bos]:
         tokens.insert(0, tokeniser.bos)
-    return tokens
+        spans = [Span(span.start + 1, span.end + 1, span.owner) for span in spans]
+    return PromptTokens(tokens, tuple(spans))
+
+
+def base_of(messages: Sequence[Message]) -> list[Message]:
+    """Return the shortest messages whose first passage stands where that of these, as a first turn, would stand.
+
+    Empty where they hold no passage. What stands before it is what every passage is computed behind.
+    """
+    for message in reversed(messages):
+        lead = list(takewhile(lambda piece: not piece.owner, found := pieces(message.content)))
+        if message.role == "user" and len(lead) < len(found):
+            content = "".join(piece.text for piece in lead) + block(found[len(lead)].owner, "x")
+            return [one for one in messages if one.role == "system"] + [replace(message, content=content)]
+    return []
 
 
 def content_tokens(text: str, tokeniser: Tokeniser) -> list[int]:

@@ -13,16 +13,19 @@ from collections.abc import Sequence as Tokens
 from time import perf_counter, thread_time
 
 from appliance.engine import wire
+from appliance.engine.blocks import Blocks
 from appliance.engine.desk import Desk
+from appliance.engine.encoder import Encoder
+from appliance.engine.joiner import Joiner
 from appliance.engine.listener import Listener
 from appliance.engine.model import Chunk, Model, Outcome
 from appliance.engine.outbox import Outbox
 from appliance.engine.prefixes import Prefixes
 from appliance.engine.recall import Recall
 from appliance.engine.replies import Replies
-from appliance.engine.request import FinishReason, Prefill, Token
+from appliance.engine.request import FinishReason, Prefill, Reuse, Token
 from appliance.engine.scheduler import Limits, Work
-from appliance.engine.sequence import Sequence
+from appliance.engine.sequence import Encoding, Sequence
 from appliance.engine.slots import Slot, Slots
 from appliance.errors import DeadlineError, EngineError, SamplingError
 
@@ -36,6 +39,8 @@ class Worker:
 
     Args:
         prefixes: what earlier processes saved; None: nothing is.
+        blocks: passages that were computed apart; None, or a model whose cells cannot be moved: none are.
+        reuse: of those, where a request does not say.
 
     Raises:
         EngineError: the model's chat template cannot be used.
@@ -47,6 +52,8 @@ class Worker:
         channel: wire.Channel,
         limits: Limits,
         prefixes: Prefixes | None = None,
+        blocks: Blocks | None = None,
+        reuse: Reuse | None = None,
         clock: Callable[[], float] = perf_counter,
     ) -> None:
         self._model = model
@@ -57,7 +64,14 @@ class Worker:
         self._recall = Recall(self._slots, model, prefixes if model.can_trim else None)
         self._replies = Replies()
         drafts = limits.prompt_lookup and model.can_trim
-        self._listener = Listener(model, channel, self._desk, self._replies, drafts, clock)
+        self._encoder = None
+        if blocks is not None and model.can_shift:
+            self._encoder = Encoder(self._desk, self._slots, Joiner(self._slots, model, blocks), blocks)
+        joiner = self._encoder.joiner if self._encoder else None
+        self._reuse = reuse if reuse and joiner else Reuse()
+        self._listener = Listener(
+            model, channel, self._desk, self._replies, drafts, joiner, self._reuse, clock
+        )
         self._outbox = Outbox(channel)
 
     def listen(self) -> None:
@@ -90,8 +104,9 @@ class Worker:
             while not self._desk.stopping:
                 self._drop_over()
                 for sequence in self._scheduler.admit(self._place):
-                    self._outbox.say(sequence, Prefill(sequence.n_done, sequence.n_prompt))
+                    self._say_prefill(sequence)
                 self._share()
+                self._use_passages()
                 self._outbox.tell_waiting(self._scheduler)
                 self._outbox.flush()
                 if work := self._scheduler.schedule():
@@ -106,12 +121,27 @@ class Worker:
         """Let sequences in mid-prefill have what others of the same beginning have computed by now."""
         prefilling = [sequence for sequence in self._scheduler.running if not sequence.is_decoding]
         for at, sequence in enumerate(prefilling):
-            if n := self._slots.catch_up(self._slot(sequence), sequence.prompt):
+            if n := self._slots.catch_up(self._slots.of(sequence), sequence.prompt, exact=sequence.exact):
                 sequence.n_done += n
                 sequence.n_reused += n
-                self._outbox.say(sequence, Prefill(sequence.n_done, sequence.n_prompt))
+                self._say_prefill(sequence)
             if not sequence.follows():
-                sequence.follow(prefilling[:at])
+                sequence.follow(one for one in prefilling[:at] if one.exact == sequence.exact)
+
+    def _use_passages(self) -> None:
+        """Join what was computed apart, and see to what is to be."""
+        if self._encoder is None:
+            return
+        self._encoder.work_ahead()
+        for sequence in self._encoder.join():
+            self._say_prefill(sequence)
+        for message in self._encoder.news(self._reuse):
+            self._outbox.tell(message)
+
+    def _say_prefill(self, sequence: Sequence) -> None:
+        clients = sequence.clients if isinstance(sequence, Encoding) else [sequence]
+        for client in clients:
+            self._outbox.say(client, Prefill(client.n_prefilled, client.n_prompt))
 
     def leftovers(self) -> list[Slot]:
         """Return the slots that are busy though nothing runs, or hold what the cache itself does not know of."""
@@ -126,13 +156,15 @@ class Worker:
             self._slots.release(slot)
 
     def _place(self, sequence: Sequence) -> bool:
-        slot = self._slots.place(sequence.prompt, sequence.n_reserved)
+        slot = self._slots.place(sequence.prompt, sequence.n_reserved, exact=sequence.exact)
         if slot is None:
             return False
         self._recall.fill(slot, sequence.prompt)
         sequence.slot = slot.index
         sequence.n_done = sequence.n_reused = len(slot.tokens)
         sequence.admitted = self._clock()
+        if self._encoder is not None:
+            self._encoder.begin(sequence)
         return True
 
     def save(self) -> None:
@@ -142,18 +174,14 @@ class Worker:
     def _chunk(self, work: Work) -> Chunk:
         sequence = work.sequence
         tokens = sequence.next_tokens(work.n_tokens)
-        ends_prompt = work.n_tokens == sequence.n_prompt_left
+        ends_prompt = sequence.n_done + work.n_tokens == sequence.n_prompt and sequence.is_answer
         return Chunk(
-            self._slot(sequence).index,
+            self._slots.of(sequence).index,
             sequence.n_done,
             tokens,
             wants_logits=work.is_decode or ends_prompt,
             is_drafted=work.is_decode and work.n_tokens > 1,
         )
-
-    def _slot(self, sequence: Sequence) -> Slot:
-        assert sequence.slot is not None, "running without a slot"
-        return self._slots.slots[sequence.slot]
 
     def _record(self, work: list[Work], outcome: Outcome) -> None:
         match outcome:
@@ -172,18 +200,24 @@ class Worker:
         for item in work:
             sequence = item.sequence
             computed = sequence.next_tokens(item.n_tokens)
-            self._slots.extend(self._slot(sequence), computed)
+            self._slots.extend(self._slots.of(sequence), computed)
             sequence.n_done += item.n_tokens
             position += item.n_tokens
             if not item.is_decode:
-                self._outbox.say(sequence, Prefill(sequence.n_done, sequence.n_prompt))
-            if sequence.is_decoding and not sequence.cancelled:
+                self._say_prefill(sequence)
+            if isinstance(sequence, Encoding):
+                self._finish_encoding(sequence)
+            elif sequence.is_decoding and not sequence.cancelled:
                 drafted = computed[1:] if item.is_decode else ()
                 self._verify(sequence, drafted, position - 1 - len(drafted))
 
+    def _finish_encoding(self, encoding: Encoding) -> None:
+        if encoding.is_decoding and self._encoder is not None:
+            self._encoder.finish(encoding)
+
     def _verify(self, sequence: Sequence, drafted: Tokens[int], position: int) -> None:
         """Choose the token after batch position `position`, and on as long as it is the one that was drafted."""
-        slot, n_done = self._slot(sequence), sequence.n_done
+        slot, n_done = self._slots.of(sequence), sequence.n_done
         for n_right in range(len(drafted) + 1):
             self._choose(sequence, position + n_right)
             if sequence.slot is None or drafted[n_right : n_right + 1] != sequence.reply[-1:]:
@@ -223,7 +257,7 @@ class Worker:
     def _reread(self, work: list[Work]) -> None:
         """Note what a broken-off step left in the cache, so that whoever is not over goes on from there."""
         for item in work:
-            sequence, slot = item.sequence, self._slot(item.sequence)
+            sequence, slot = item.sequence, self._slots.of(item.sequence)
             self._slots.reread(slot, sequence.next_tokens(item.n_tokens))
             # Logits of the last prompt token, or of the last chosen one, are still needed.
             self._slots.truncate(slot, sequence.n_done if item.is_decode else sequence.n_prompt - 1)
@@ -255,9 +289,11 @@ class Worker:
     def _end(self, sequence: Sequence) -> None:
         """Give back what a sequence held; its tokens stay in the slot."""
         self._scheduler.remove(sequence)
+        if self._encoder is not None:
+            self._encoder.forsake(sequence)
         del self._desk.sequences[sequence.id]
         if sequence.slot is not None:
-            self._slots.release(self._slot(sequence))
+            self._slots.release(self._slots.of(sequence))
             sequence.slot = None
         if sequence.sampler is not None:
             sequence.sampler.close()

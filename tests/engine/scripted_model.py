@@ -54,6 +54,8 @@ class ScriptedModel:
 
     Attributes:
         lanes: slot → its cells, in order; a cell is (identity, token), shared by copies.
+        firsts: slot → position of its first cell.
+        moves: by how much cells were moved, move by move.
         steps: the chunks of every step computed.
         gate: a step waits here before it computes, unless it is aborted.
         outcomes: outcomes to return instead of computing, first first.
@@ -61,6 +63,7 @@ class ScriptedModel:
     """
 
     can_trim = True
+    can_shift = True
     chat_template = None
     bos = None
     bos_text = eos_text = ""
@@ -76,6 +79,8 @@ class ScriptedModel:
         self.n_ctx = self.max_context = n_ctx
         self.n_slots = n_slots
         self.lanes: dict[int, list[tuple[int, int]]] = {slot: [] for slot in range(n_slots)}
+        self.firsts = dict.fromkeys(range(n_slots), 0)
+        self.moves: list[int] = []
         self.steps: list[list[Chunk]] = []
         self.outputs: dict[int, list[int]] = {}
         self.outcomes: list[Outcome] = []
@@ -131,6 +136,7 @@ class ScriptedModel:
             assert chunk.position == len(lane), (
                 f"slot {chunk.slot}: {chunk.position} after {len(lane)} tokens"
             )
+            assert not self.firsts[chunk.slot], "a sequence without its beginning"
             for token in chunk.tokens:
                 lane.append((self._n_cells, token))
                 self._n_cells += 1
@@ -141,30 +147,53 @@ class ScriptedModel:
         return Outcome.DONE
 
     def seq_rm(self, slot: int, start: int, end: int) -> bool:
-        assert end == -1
+        first = self.firsts[slot]
         if start > 0 and not self.can_trim:
             return False
-        del self.lanes[slot][max(start, 0) :]
+        if end == -1:
+            del self.lanes[slot][max(start - first, 0) :]
+        else:
+            assert start == first, (
+                "a gap: llama.cpp would allow it, and what is computed behind it would be wrong"
+            )
+            del self.lanes[slot][: end - first]
+            self.firsts[slot] = end
+        if not self.lanes[slot]:
+            self.firsts[slot] = 0
         return True
 
-    def seq_cp(self, source: int, target: int, end: int) -> None:
-        assert not self.lanes[target], "llama.cpp would mix the two sequences"
-        self.lanes[target] = self.lanes[source][:end]
+    def seq_cp(self, source: int, target: int, end: int, start: int = 0) -> None:
+        first = self.firsts[source]
+        assert first <= start < end <= first + len(self.lanes[source]), "nothing there to share"
+        if not self.lanes[target]:
+            self.firsts[target] = start
+        assert self.seq_pos_max(target) == start - 1 or not self.lanes[target], "llama.cpp would mix the two"
+        self.lanes[target] = self.lanes[target] + self.lanes[source][start - first : end - first]
+
+    def seq_add(self, slot: int, delta: int) -> None:
+        shared = {cell for other, lane in self.lanes.items() if other != slot for cell in lane}
+        assert not shared.intersection(self.lanes[slot]), (
+            "llama.cpp would move other sequences' cells as well"
+        )
+        self.firsts[slot] += delta
+        self.moves.append(delta)
 
     def state(self, slot: int) -> bytes:
-        return bytes(json.dumps([token for _, token in self.lanes[slot]]), "ascii")
+        tokens = [token for _, token in self.lanes[slot]]
+        return bytes(json.dumps({"first": self.firsts[slot], "tokens": tokens}), "ascii")
 
     def set_state(self, slot: int, state: bytes | bytearray | memoryview) -> bool:
         assert not self.lanes[slot], "llama.cpp would leave the old cells to the slot"
-        tokens = json.loads(bytes(state))
-        if self.n_used + len(tokens) > self.n_ctx:
+        saved = json.loads(bytes(state))
+        if self.n_used + len(saved["tokens"]) > self.n_ctx:
             return False
-        self.lanes[slot] = [(self._n_cells + at, token) for at, token in enumerate(tokens)]
-        self._n_cells += len(tokens)
+        self.lanes[slot] = [(self._n_cells + at, token) for at, token in enumerate(saved["tokens"])]
+        self.firsts[slot] = saved["first"]
+        self._n_cells += len(saved["tokens"])
         return True
 
     def seq_pos_max(self, slot: int) -> int:
-        return len(self.lanes[slot]) - 1
+        return self.firsts[slot] + len(self.lanes[slot]) - 1 if self.lanes[slot] else -1
 
     def abort(self) -> None:
         self._aborted = True

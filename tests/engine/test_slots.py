@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import random
 
 import pytest
@@ -152,7 +153,7 @@ def test_saved_state_fills_a_slot_and_one_that_does_not_fit_leaves_it_empty() ->
     assert slots.fill(new, [1, 2, 3, 4, 5], state)
     assert agree(slots, model)
     slots.truncate(new, 2)
-    assert not slots.fill(new, [0] * 30, b"[" + b"0," * 29 + b"0]")
+    assert not slots.fill(new, [0] * 30, json.dumps({"first": 0, "tokens": [0] * 30}).encode())
     assert new.tokens == []
     assert agree(slots, model)
 
