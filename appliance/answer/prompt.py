@@ -133,7 +133,11 @@ def render_passage(passage: Passage) -> str:
 
 
 def passage_block(passage: Passage) -> str:
-    """Return a passage as it stands in a turn: as a block of its document's version, as plain text without one."""
+    """Return a passage as it stands in a turn: as a block of its document's version, as plain text without one.
+
+    Args:
+        passage: as `defused` returns it, so that it is the same whoever makes the block.
+    """
     return _block(passage, render_passage(passage))
 
 
@@ -210,6 +214,13 @@ def _labels_of(turn: PastTurn) -> Iterator[str]:
     for piece in pieces(turn.sent):
         if piece.owner and (labelled := _LABELLED.match(piece.text)):
             yield labelled[1]
+
+
+def ahead(passages: Sequence[Passage]) -> tuple[Message, ...]:
+    """Return a first turn with these passages and no question yet, to be read before anyone asks."""
+    # The question's beginning stands behind them since some templates strip what a message ends with.
+    sent = HEAD + "".join(map(passage_block, passages)) + _asked("")
+    return Message("system", SYSTEM), Message("user", sent)
 
 
 @dataclass(frozen=True, slots=True)

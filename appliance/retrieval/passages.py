@@ -111,6 +111,12 @@ def to_passages(
     )
 
 
+def alone(chunk: StoredChunk, beside: Chunks) -> Passage:
+    """Return a chunk as the passage that it is when none of its neighbours is found with it."""
+    (passage,) = to_passages([Kept(chunk, 0.0)], beside, {}, lambda text: None)
+    return passage
+
+
 def _passage(
     number: int, joined: Joined, older: Sequence[str], best: tuple[int, int] | None, also: Sequence[str]
 ) -> Passage:
