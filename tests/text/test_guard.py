@@ -8,6 +8,7 @@ from appliance.api.schema import Passage
 from appliance.text.guard import defused, left_out_note, neutralise, neutralise_name
 from appliance.text.instructions import instructions, quotable
 from appliance.text.words import sentence_spans
+from tests.redteam.trial import CASES
 
 FACT = "The valve opens at 6.5 bar."
 
@@ -60,6 +61,14 @@ def test_text_without_orders_is_read_as_it_stands() -> None:
 )
 def test_links_pictures_marks_and_invisible_letters_are_defused(text: str, read: str) -> None:
     assert neutralise(text) == read
+
+
+def test_a_passage_that_is_defused_stays_as_it_is() -> None:
+    for case in CASES:
+        for name, data in case.files.items():
+            read = neutralise(data.decode("utf-8", "replace"))
+            assert neutralise(read) == read, case
+            assert neutralise_name(neutralise_name(name)) == neutralise_name(name)
 
 
 @pytest.mark.parametrize(
