@@ -122,6 +122,12 @@ class Journal:
             title = self._title(db, conversation, uid) or ""
         return Conversation(id=conversation, title=title, turns=[kept.turn for kept in turns])
 
+    def shown(self, n_turns: int) -> list[Passage]:
+        """Return the passages that the last turns of all callers were given, newest turn first."""
+        with self._transaction() as db:
+            rows = db.execute("SELECT passages FROM turns ORDER BY rowid DESC LIMIT ?", (n_turns,)).fetchall()
+        return [passage for (passages,) in rows for passage in _PASSAGES.validate_json(passages)]
+
     def delete(self, conversation: str, uid: int) -> bool:
         """Delete a conversation; False when the caller has no such one."""
         with self._transaction() as db:

@@ -23,6 +23,8 @@ import uvicorn
 
 from appliance.answer.assistant import AnswerLimits, Assistant
 from appliance.answer.left_blocks import LeftBlocks
+from appliance.answer.likely import Likely
+from appliance.answer.warmer import Warmer
 from appliance.api.app import create_app
 from appliance.api.caller import PeerProtocol
 from appliance.api.parts import Parts
@@ -138,6 +140,15 @@ async def build(config: Config) -> AsyncIterator[Parts]:
         ingest = stack.enter_context(_ingest(config, library, dense, embedder, busy, changes))
         left = LeftBlocks(config.state / "blocks", library.versions)
         await stack.enter_async_context(_running(left.follow(changes)))
+
+        def idle() -> bool:
+            state = ingest.status()
+            return not busy() and (state.paused or not state.n_waiting)
+
+        if _composes(config, registry):
+            likely = Likely(library, journal, settings.answer.pinned)
+            warmer = Warmer(engine, likely, idle, changes)
+            await stack.enter_async_context(_running(warmer.run()))
         yield Parts(
             config=config, assistant=assistant, tasks=tasks, engine=engine, library=library, dense=dense,
             embedder=embedder.fingerprint, ingest=ingest, journal=journal, changes=changes,
