@@ -164,7 +164,8 @@ def base_of(messages: Sequence[Message]) -> list[Message]:
     for message in reversed(messages):
         lead = list(takewhile(lambda piece: not piece.owner, found := pieces(message.content)))
         if message.role == "user" and len(lead) < len(found):
-            content = "".join(piece.text for piece in lead) + block(found[len(lead)].owner, "x")
+            # The last x since some templates strip what a message ends with, and marks count as white space.
+            content = "".join(piece.text for piece in lead) + block(found[len(lead)].owner, "x") + "x"
             return [one for one in messages if one.role == "system"] + [replace(message, content=content)]
     return []
 

@@ -2,9 +2,10 @@ from __future__ import annotations
 
 import pytest
 
+from appliance.engine.pieces import block
 from appliance.engine.replies import Replies
 from appliance.engine.request import Message
-from appliance.engine.template import ChatTemplate, content_tokens, prompt_tokens
+from appliance.engine.template import ChatTemplate, base_of, content_tokens, prompt_tokens
 from appliance.errors import ChatTemplateError, EngineError
 from tests.engine.scripted_model import END, START, ScriptedModel
 
@@ -109,3 +110,18 @@ def test_oldest_replies_are_forgotten() -> None:
     for number, word in enumerate(("a", "b", "a", "c")):
         replies.remember(word, [number])
     assert [replies.tokens(word) for word in "abc"] == [(2,), None, (3,)]
+
+
+@pytest.mark.parametrize("source", [None, STRIPS, NO_SYSTEM])
+def test_the_base_of_passages_is_what_stands_before_the_first_one_of_a_first_turn(source: str | None) -> None:
+    template, model = ChatTemplate(source), ScriptedModel()
+
+    def tokens(*messages: Message) -> list[int]:
+        prompt = prompt_tokens(template.parts(messages), model, Replies())
+        return prompt.tokens[: prompt.spans[0].start]
+
+    system, asked = Message("system", "S"), Message("user", f"Head:{block('a' * 32, 'one')}q")
+    later = Message("user", f"Head:{block('b' * 32, 'two')}{block('c' * 32, 'three')}q")
+    base = tokens(system, asked)
+    assert tokens(*base_of([system, asked])) == base
+    assert tokens(*base_of([system, Message("user", "x"), Message("assistant", "y"), later])) == base
