@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from hashlib import sha256
 
 from tests.e2e.daemon_process import DaemonProcess
 from tests.e2e.files import BOILER, scan
@@ -77,3 +78,19 @@ def test_an_added_file_lands_whole_in_the_folder(own_daemon: DaemonProcess, tmp_
 
 def _texts(daemon: DaemonProcess, query: str) -> str:
     return daemon.run("search", query, "--json").stdout
+
+
+def test_what_the_model_kept_of_a_document_goes_with_it(own_daemon: DaemonProcess) -> None:
+    files = [own_daemon.documents / name for name in ("notes.md", "rota.md")]
+    for file in files:
+        file.write_text(f"The spare key of {file.stem} hangs in room 12.\n")
+    own_daemon.start(loaded=False)
+    own_daemon.until_states(notes="ready", rota="ready")
+    blocks = own_daemon.home / "state" / "blocks"
+    of_notes, of_rota = (blocks / sha256(file.read_bytes()).hexdigest()[:32] for file in files)
+    for owner in (of_notes, of_rota):
+        owner.mkdir(parents=True)
+        (owner / "a.kv").write_bytes(b"cells")
+    files[0].unlink()
+    own_daemon.until(lambda _: not of_notes.exists())
+    assert of_rota.exists()
