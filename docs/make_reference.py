@@ -109,6 +109,10 @@ def _commands(group: Any, path: str) -> Iterator[str]:
         yield from ["", f"## {path} {name}", ""]
         yield from _filled(command.help)
         if hasattr(command, "commands"):
+            if command.invoke_without_command:
+                yield ""
+                yield from _usage(f"{path} {name}", command)
+                yield from _parameters(command)
             yield from _commands(command, f"{path} {name}")
             continue
         yield ""

@@ -16,7 +16,7 @@ from statistics import fmean
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from appliance.api.schema import DoneEvent, ErrorEvent, Passage, PassagesEvent
+from appliance.api.schema import DoneEvent, ErrorEvent, Passage, PassagesEvent, ReuseRequest
 from appliance.client import Client
 from appliance.config import Config
 from appliance.ops import bench, scores
@@ -132,11 +132,11 @@ async def _run(
         try:
             say(f"starting a private daemon with {model}")
             await daemon.start()
-            await _until_read(daemon, folder, say)
+            await until_read(daemon, folder, say)
             answered = []
             async with Client(daemon.socket) as client:
                 for n, question in enumerate(questions, 1):
-                    answered.append(await _ask(client, question, folder))
+                    answered.append((await ask(client, question, folder))[0])
                     if n % _SAY_EVERY == 0:
                         say(f"asked {n} of {len(questions)}")
         finally:
@@ -153,7 +153,12 @@ def _settings(config: Config, model: str, folder: Path) -> dict[str, Any]:
     }  # fmt: skip
 
 
-async def _until_read(daemon: PrivateDaemon, folder: Path, say: Callable[[str], None]) -> None:
+async def until_read(daemon: PrivateDaemon, folder: Path, say: Callable[[str], None]) -> None:
+    """Wait until a daemon has read its folder.
+
+    Raises:
+        BenchError: it cannot.
+    """
     while True:
         ingest = (await daemon.status()).ingest
         if ingest.problem:
@@ -164,17 +169,24 @@ async def _until_read(daemon: PrivateDaemon, folder: Path, say: Callable[[str], 
         await asyncio.sleep(POLL_S)
 
 
-async def _ask(client: Client, question: GoldenQuestion, folder: Path) -> Answered:
+async def ask(
+    client: Client, question: GoldenQuestion, folder: Path, reuse: ReuseRequest | None = None
+) -> tuple[Answered, DoneEvent]:
+    """Ask a question; return what is to be said of its answer, and the answer itself.
+
+    Raises:
+        BenchError: there is none.
+    """
     passages: list[Passage] = []
     asked, evidence_s = time.monotonic(), 0.0
-    async for event in client.ask(question.question):
+    async for event in client.ask(question.question, reuse=reuse):
         match event:
             case PassagesEvent():
                 passages, evidence_s = event.passages, time.monotonic() - asked
             case ErrorEvent():
                 raise BenchError(f"{question.question!r}: {event.message}")
             case DoneEvent():
-                return _scored(question, passages, event, paragraph_of(question, folder), evidence_s)
+                return _scored(question, passages, event, paragraph_of(question, folder), evidence_s), event
     raise BenchError(f"{question.question!r}: the answer broke off")
 
 

@@ -108,6 +108,11 @@ class Rig:
             "model": self.model.name, "max_sequences": max(N_STREAMS, ours.max_sequences), **lookup("off"),
         }  # fmt: skip
 
+    @property
+    def models(self) -> Path:
+        """Folder of the registry that holds the model."""
+        return self._subject.models if self._subject.file is None else self.folder / "models"
+
     def salt(self) -> str:
         """Return a word that no prompt has had before."""
         return uuid.uuid4().hex[:12]
@@ -172,14 +177,11 @@ class Rig:
     def _settings(self, engine: dict[str, Any]) -> dict[str, Any]:
         ours = self._subject.settings
         return {
-            "models": {"folder": str(self._models())},
+            "models": {"folder": str(self.models)},
             "engine": self.engine_settings | engine,
             "embed": ours.embed.model_dump(),
             "ingest": {"sweep_every_s": NO_SWEEP_S},
         }  # fmt: skip
-
-    def _models(self) -> Path:
-        return self._subject.models if self._subject.file is None else self.folder / "models"
 
     def _installed(self) -> InstalledModel:
         if self._subject.file is None:

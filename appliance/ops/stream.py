@@ -32,18 +32,23 @@ class RefusedError(BenchError):
 
 @dataclass(frozen=True, slots=True)
 class Chat:
-    """What to ask; greedy, so that it is answered alike each time."""
+    """What to ask; greedy, so that it is answered alike each time.
+
+    Attributes:
+        grammar: GBNF that the answer must follow; empty: none.
+    """
 
     model: str
     messages: Sequence[Message]
     max_tokens: int
+    grammar: str = ""
 
     @property
     def body(self) -> bytes:
         """The request as /v1/chat/completions takes it."""
         return json.dumps({
             "model": self.model, "messages": list(self.messages), "max_tokens": self.max_tokens, "stream": True,
-            "stream_options": {"include_usage": True}, "temperature": 0,
+            "stream_options": {"include_usage": True}, "temperature": 0, "grammar": self.grammar,
         }).encode()  # fmt: skip
 
 
