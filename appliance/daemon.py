@@ -45,6 +45,7 @@ from appliance.retrieval.retriever import Retriever
 from appliance.settings import EngineSettings
 from appliance.tasks.tasks import Tasks
 from appliance.text.words import Words
+from appliance.tuned_blocks import chosen as chosen_reuse
 from ingest.dense import Dense
 from ingest.library import Library
 from ingest.options import IngestOptions
@@ -188,7 +189,11 @@ async def _engine(config: Config, registry: Registry) -> AsyncIterator[Engine]:
             "no chat model is installed: run `appliance model pull NAME`, then start the daemon again"
         )
         return
-    spec = replace(spec_of(settings, model.path, model.name), prefixes=config.state / "prefixes")
+    spec = replace(
+        spec_of(settings, model.path, model.name), prefixes=config.state / "prefixes",
+        blocks=config.state / "blocks", model_sha256=model.sha256,
+        reuse=chosen_reuse(settings, config.state, model, load_catalogue()),
+    )  # fmt: skip
     engine = EngineProcess(spec)
     await engine.start()
     try:
