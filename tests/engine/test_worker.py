@@ -12,9 +12,10 @@ from typing import Any
 import pytest
 
 from appliance.engine import wire
+from appliance.engine.blocks import Blocks
 from appliance.engine.model import Outcome
 from appliance.engine.prefixes import Prefixes
-from appliance.engine.request import Done, GenerateRequest, Message, Prefill, Queued, Sampling, Token
+from appliance.engine.request import Done, GenerateRequest, Message, Prefill, Queued, Reuse, Sampling, Token
 from appliance.engine.scheduler import Limits
 from appliance.engine.worker import Worker
 from appliance.errors import DeadlineError, EngineBusyError, EngineError, PromptTooLongError
@@ -29,6 +30,7 @@ class Parent:
     def __init__(self, channel: wire.Channel) -> None:
         self._channel = channel
         self._heard: dict[int, list[Any]] = {}
+        self.news: list[wire.WireMessage] = []
 
     def ask(
         self,
@@ -52,6 +54,9 @@ class Parent:
         while not (heard := self._heard.get(number, [])) or not isinstance(heard[-1], until):
             message = self._channel.receive()
             assert message is not None, "the worker is gone"
+            if message["kind"] == "blocks":
+                self.news.append(message)
+                continue
             self._heard.setdefault(message["id"], []).append(_decode(message))
         return self._heard.pop(number)
 
@@ -71,12 +76,19 @@ def _decode(message: wire.WireMessage) -> Any:
 
 
 @contextmanager
-def worker(model: ScriptedModel, prefixes: Prefixes | None = None, **limits: int) -> Iterator[Parent]:
+def worker(
+    model: ScriptedModel,
+    prefixes: Prefixes | None = None,
+    blocks: Blocks | None = None,
+    reuse: Reuse | None = None,
+    **limits: int,
+) -> Iterator[Parent]:
     bounds = {"max_sequences": 3, "max_waiting": 4, "n_batch": 64, "step_target_ms": 150} | limits
     ours, theirs = socket.socketpair()
     ours.settimeout(WAIT_S)
     with ours, theirs:
-        loop = Worker(model, wire.Channel(theirs), Limits(max_context=model.max_context, **bounds), prefixes)
+        about = Limits(max_context=model.max_context, **bounds)
+        loop = Worker(model, wire.Channel(theirs), about, prefixes, blocks, reuse)
         threads = [Thread(target=part) for part in (loop.run, loop.listen, loop.mind_deadlines)]
         for thread in threads:
             thread.start()
@@ -89,6 +101,7 @@ def worker(model: ScriptedModel, prefixes: Prefixes | None = None, **limits: int
             for thread in threads:
                 thread.join(WAIT_S)
     assert not any(thread.is_alive() for thread in threads)
+    assert loop.leftovers() == []
     loop.save()
 
 
