@@ -36,22 +36,31 @@ class Encoder:
     def join(self) -> Iterator[Sequence]:
         """Join whatever has been come to and is kept; return the sequences that got on."""
         running = self._desk.scheduler.running
-        computing = {one.name for one in running if isinstance(one, Encoding)}
+        computing = {one.key for one in running if isinstance(one, Encoding)}
         for sequence in running:
             n_before = sequence.n_done
             while sequence.joins and sequence.n_done >= sequence.joins[0].at:
-                if (name := sequence.joins[0].name) in computing:
+                join = sequence.joins[0]
+                if join.key in computing and join.end > sequence.n_done:
                     break
                 n = self.joiner.join(sequence, self._slots.of(sequence))
                 sequence.n_done += n
-                sequence.n_reused += n if all(one.name != name for one in sequence.encodings) else 0
+                sequence.n_reused += n if all(one.key != join.key for one in sequence.encodings) else 0
             if sequence.n_done > n_before:
                 yield sequence
 
     def finish(self, encoding: Encoding) -> None:
-        """Keep what has been computed."""
-        kept = self.joiner.keep(encoding, self._slots.of(encoding))
+        """Keep what has been computed. What is kept leaves its cells to conversations, which are not."""
+        slot = self._slots.of(encoding)
+        kept = self.joiner.keep(encoding, slot)
         self._desk.preparing.done(encoding, kept=kept)
+        self._leave(encoding)
+        if kept:
+            self._slots.truncate(slot, len(encoding.base))
+
+    def give_up(self, encoding: Encoding) -> None:
+        """End one for which there is no room: it is computed in its place, for those who need it now."""
+        self._desk.preparing.done(encoding, kept=False)
         self._leave(encoding)
 
     def forsake(self, sequence: Sequence) -> None:
@@ -64,13 +73,22 @@ class Encoder:
                     self._desk.preparing.put_back(encoding)
         sequence.encodings.clear()
 
+    def make_way(self) -> bool:
+        """Leave what was asked for ahead of time; return whether there was anything to leave."""
+        ahead = [
+            one for one in self._desk.scheduler.running if isinstance(one, Encoding) and not one.is_wanted
+        ]
+        for one in ahead:
+            self._leave(one)
+            self._desk.preparing.put_back(one)
+        return bool(ahead)
+
     def work_ahead(self) -> None:
         """When nobody asks, go on with what was asked for ahead of time; when someone does, leave it."""
         running, preparing = self._desk.scheduler.running, self._desk.preparing
-        if any(one.is_wanted for one in running) or len(self._desk.scheduler.waiting):
-            for one in [each for each in running if isinstance(each, Encoding) and not each.is_wanted]:
-                self._leave(one)
-                preparing.put_back(one)
+        if len(self._desk.scheduler.waiting) or any(one.is_wanted for one in running):
+            self.make_way()
+            return
         while not running and (encoding := preparing.next()) is not None:
             if self.joiner.is_kept(encoding):
                 preparing.done(encoding, kept=True)

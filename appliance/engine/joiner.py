@@ -54,16 +54,16 @@ class Joiner:
 
     def plan(self, sequence: Sequence, running: Tokens[Sequence]) -> list[Encoding]:
         """Decide what of a placed sequence is joined; return what is to be computed for it, each with a slot."""
-        found = {one.name: one for one in running if isinstance(one, Encoding)}
+        found = {one.key: one for one in running if isinstance(one, Encoding)}
         started: list[Encoding] = []
         for join in list(sequence.joins):
             if join.end - sequence.n_done < MIN_JOINED:
                 sequence.joins.remove(join)
             elif self.is_kept(join):
                 continue
-            elif (encoding := found.get(join.name)) or (encoding := self._start(sequence, join)):
-                started += [] if join.name in found else [encoding]
-                found[join.name] = encoding
+            elif (encoding := found.get(join.key)) or (encoding := self._start(sequence, join)):
+                started += [] if join.key in found else [encoding]
+                found[join.key] = encoding
                 encoding.clients.append(sequence)
                 sequence.encodings.append(encoding)
             else:
@@ -86,18 +86,21 @@ class Joiner:
         return True
 
     def keep(self, encoding: Encoding, slot: Slot) -> bool:
-        """Keep the cells of a passage that is computed; False when they cannot be kept."""
+        """Keep the cells of a passage that is computed; False when they cannot be kept: its clients have them yet."""
         if (spare := self._slots.spare()) is None:
             return False
         self._memory.seq_cp(slot.index, spare.index, encoding.n_prompt, len(encoding.base))
         state = self._memory.state(spare.index)
         self._memory.seq_rm(spare.index, -1, -1)
-        return self._blocks.write(encoding.owner, encoding.name, state)
+        if self._blocks.write(encoding.owner, encoding.name, state):
+            return True
+        encoding.state = state
+        return False
 
     def join(self, sequence: Sequence, slot: Slot) -> int:
         """Join the next passage of a sequence that has come to it, if it is kept; return how many tokens that were."""
         join = sequence.joins.pop(0)
-        state = self._blocks.read(join.owner, join.name) if join.end > sequence.n_done else None
+        state = self._state(sequence, join) if join.end > sequence.n_done else None
         if state is None or (spare := self._slots.spare()) is None:
             return 0
         n_base, at = len(sequence.base), max(join.at, sequence.n_done)
@@ -116,6 +119,10 @@ class Joiner:
             n_joined = len(tokens)
         self._memory.seq_rm(spare.index, -1, -1)
         return n_joined
+
+    def _state(self, sequence: Sequence, join: Join) -> bytes | memoryview | None:
+        unkept = (one.state for one in sequence.encodings if one.key == join.key and one.state is not None)
+        return next(unkept, None) or self._blocks.read(join.owner, join.name)
 
 
 def _encoding(sequence: Sequence, join: Join, ordered: int = 0) -> Encoding:

@@ -127,18 +127,19 @@ class Listener:
         return prompt_tokens(self._template.parts(messages), self._model, self._replies)
 
     def _base(self, messages: Many[Message]) -> list[int]:
-        """Return what passages of such prompts are computed behind."""
+        """Return what passages of such prompts are computed behind; nothing where no user's turn holds one."""
         prompt = self._tokens(base_of(messages))
-        return prompt.tokens[: prompt.spans[0].start]
+        return prompt.tokens[: prompt.spans[0].start] if prompt.spans else []
 
     def _count(self, text: str) -> int:
         return sum(len(content_tokens(piece.text, self._model)) for piece in pieces(text))
 
     def _prepare(self, number: int, messages: Many[Message]) -> None:
+        if self._joiner is None:
+            self._channel.send({"kind": "counts", "id": number, "counts": 0})
+            return
         prompt = self._tokens(messages)
-        wanted = []
-        if self._joiner is not None and prompt.spans:
-            wanted = self._joiner.encodings(prompt, self._base(messages), number)
+        wanted = self._joiner.encodings(prompt, self._base(messages), number) if prompt.spans else []
         self._desk.prepare(number, wanted)
 
     def _sampler(self, sampling: Sampling) -> Sampler:

@@ -33,6 +33,11 @@ class Join:
     owner: str
     name: str
 
+    @property
+    def key(self) -> tuple[str, str]:
+        """What names its cells; the same words may stand in two documents."""
+        return self.owner, self.name
+
 
 @dataclass(slots=True, eq=False)
 class Sequence:
@@ -98,9 +103,9 @@ class Sequence:
     @property
     def n_prefilled(self) -> int:
         """Prompt tokens that are computed, wherever they stand by now."""
-        waiting = {join.name for join in self.joins}
-        ahead = sum(one.n_encoded for one in self.encodings if one.name in waiting)
-        return min(self.n_done + ahead, self.n_prompt)
+        encoded = {one.key: one.n_encoded for one in self.encodings}
+        ahead = (encoded.get(join.key, 0) - max(0, self.n_done - join.start) for join in self.joins)
+        return min(self.n_done + sum(max(0, n) for n in ahead), self.n_prompt)
 
     @property
     def is_answer(self) -> bool:
@@ -137,6 +142,12 @@ class Sequence:
             return self.prompt[self.n_done : self.n_done + n]
         drafted = self.lookup.draft(n - 1) if self.lookup else ()
         return [*self.reply[-1:], *drafted]
+
+    def n_computed_for(self, end: int) -> int:
+        """Return how many of the tokens from `n_done` to `end` are of passages that are computed for it."""
+        ours = {one.key for one in self.encodings}
+        found = (min(end, join.end) - max(self.n_done, join.start) for join in self.joins if join.key in ours)
+        return sum(max(0, n) for n in found)
 
     def follow(self, others: Iterable[Sequence]) -> None:
         """Wait for the one of these, all in mid-prefill, that is about to compute most of this prompt."""
@@ -182,12 +193,19 @@ class Encoding(Sequence):
         owner, name: see `Join`.
         clients: whose prompts it is in; empty: it is done ahead of time, when nobody asks.
         ordered: number of the message that asked for it ahead of time.
+        state: its cells once they are computed, where they could not be kept: for its clients alone.
     """
 
     owner: str
     name: str
     clients: list[Sequence] = field(default_factory=list)
     ordered: int = 0
+    state: bytes | None = None
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """See `Join`."""
+        return self.owner, self.name
 
     @property
     def n_encoded(self) -> int:

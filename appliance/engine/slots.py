@@ -152,7 +152,7 @@ class Slots:
         idle = [slot for slot in self.slots if slot.is_idle]
         if not idle:
             return None
-        spare = min(idle, key=lambda slot: (bool(slot.tokens), slot.used))
+        spare = self._cheapest(idle)
         self.truncate(spare, 0)
         return spare
 
@@ -216,10 +216,20 @@ class Slots:
 
     def _target(self, source: Slot, n_shared: int, idle: list[Slot]) -> Slot:
         """Choose the slot whose loss is least: the source's own end, or what the oldest idle slot holds."""
-        oldest = min(idle, key=lambda slot: (bool(slot.tokens), slot.used))
-        if n_shared and source.is_idle and len(source.tokens) - n_shared <= len(oldest.tokens):
+        cheapest = self._cheapest(idle)
+        if n_shared and source.is_idle and len(source.tokens) - n_shared <= self._n_lost(cheapest):
             return source
-        return oldest
+        return cheapest
+
+    def _cheapest(self, idle: list[Slot]) -> Slot:
+        """Return the one that is missed least: an empty one, one whose cells others hold as well, the oldest."""
+        return min(idle, key=lambda slot: (bool(slot.tokens), self._n_lost(slot) > 0, slot.used))
+
+    def _n_lost(self, slot: Slot) -> int:
+        """Return how many tokens would be gone with a slot: copies are of beginnings, so its last cell tells."""
+        n = len(slot.cells)
+        is_copy = any(other.cells[n - 1 : n] == slot.cells[-1:] for other in self.slots if other is not slot)
+        return 0 if is_copy else n
 
     def _copy(self, source: Slot, target: Slot, n: int) -> None:
         self.truncate(target, 0)

@@ -122,8 +122,8 @@ class Worker:
         prefilling = [sequence for sequence in self._scheduler.running if not sequence.is_decoding]
         for at, sequence in enumerate(prefilling):
             if n := self._slots.catch_up(self._slots.of(sequence), sequence.prompt, exact=sequence.exact):
+                sequence.n_reused += n - sequence.n_computed_for(sequence.n_done + n)
                 sequence.n_done += n
-                sequence.n_reused += n
                 self._say_prefill(sequence)
             if not sequence.follows():
                 sequence.follow(one for one in prefilling[:at] if one.exact == sequence.exact)
@@ -157,6 +157,8 @@ class Worker:
 
     def _place(self, sequence: Sequence) -> bool:
         slot = self._slots.place(sequence.prompt, sequence.n_reserved, exact=sequence.exact)
+        if slot is None and self._encoder is not None and self._encoder.make_way():
+            slot = self._slots.place(sequence.prompt, sequence.n_reserved, exact=sequence.exact)
         if slot is None:
             return False
         self._recall.fill(slot, sequence.prompt)
@@ -191,9 +193,7 @@ class Worker:
                 self._reread(work)
             case Outcome.NO_ROOM if not self._slots.drop_oldest():
                 # Only a fragmented or over-promised cache gets here: the last one in gives its cells back.
-                self._fail(
-                    self._scheduler.running[-1], EngineError("no room left in the KV cache: ask again")
-                )
+                self._give_up(self._scheduler.running[-1])
 
     def _advance(self, work: list[Work]) -> None:
         position = 0
@@ -270,6 +270,12 @@ class Worker:
                 self._finish(sequence, "cancelled")
             else:
                 self._fail(sequence, DeadlineError(sequence.deadline_s or 0.0, len(sequence.reply)))
+
+    def _give_up(self, sequence: Sequence) -> None:
+        if isinstance(sequence, Encoding) and self._encoder is not None:
+            self._encoder.give_up(sequence)
+        else:
+            self._fail(sequence, EngineError("no room left in the KV cache: ask again"))
 
     def _fail(self, sequence: Sequence, error: EngineError) -> None:
         self._end(sequence)
