@@ -40,7 +40,7 @@ def serve(channel: wire.Channel) -> int:
     except (ModelLoadError, EngineError) as error:
         channel.send({"kind": "failed", "reason": str(error)})
         return EXIT_LOAD_FAILED
-    channel.send({"kind": "ready", "device": model.device, "n_ctx": model.n_ctx})
+    channel.send(*worker.news(), {"kind": "ready", "device": model.device, "n_ctx": model.n_ctx})
     Thread(target=worker.listen, name="listener", daemon=True).start()
     Thread(target=worker.mind_deadlines, name="deadlines", daemon=True).start()
     worker.run()

@@ -74,6 +74,10 @@ class Worker:
         )
         self._outbox = Outbox(channel)
 
+    def news(self) -> list[wire.WireMessage]:
+        """Return what the parent should hear of passages: from the main thread, or before there are others."""
+        return [] if self._encoder is None else list(self._encoder.news(self._reuse))
+
     def listen(self) -> None:
         """Take the parent's messages until it says stop or is gone. The second thread's whole life."""
         self._listener.listen()
@@ -135,7 +139,7 @@ class Worker:
         self._encoder.work_ahead()
         for sequence in self._encoder.join():
             self._say_prefill(sequence)
-        for message in self._encoder.news(self._reuse):
+        for message in self.news():
             self._outbox.tell(message)
 
     def _say_prefill(self, sequence: Sequence) -> None:

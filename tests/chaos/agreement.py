@@ -24,6 +24,8 @@ STATE = {
     "tasks.db",
     "chroma",
     "prefixes",
+    "blocks",
+    "tuned-blocks.yaml",
     "filler",
     "lost+found",
     "library.db.damaged",
@@ -91,6 +93,7 @@ def of_leftovers(home: Path, state: Path) -> list[str]:
     in_use = {"index.json", IndexFolder(chroma).load().directory}
     wrong += [f"left over in chroma: {name}" for name in sorted(set(os.listdir(chroma)) - in_use)]
     wrong += [f"left over in prefixes: {path.name}" for path in (state / "prefixes").glob("*.part")]
+    wrong += [f"left over in blocks: {path.name}" for path in (state / "blocks").glob("*/*.part")]
     running = list(processes_of(home))
     for name, numbers in PROCESSES.items():
         if (found := sum(module == name for _, module in running)) not in numbers:
