@@ -43,11 +43,10 @@ def read_at(tokens_per_s: float, n_prompt: int = 1000, n_reused: int = 0) -> Don
     return Done("stop", n_prompt, n_reused, 10, 0.1, tokens_per_s, 20.0)
 
 
-async def read(
-    prompter: Prompter, question: str = "How hot is the pump?", reuse: Reuse | None = None
-) -> tuple[str, list[str]]:
+async def read(prompter: Prompter, reuse: Reuse | None = None) -> tuple[str, list[str]]:
+    """What the model reads before the question, and what is left out."""
     asked = Asked(
-        question,
+        "How hot is the pump?",
         [passage(1), passage(2)],
         [PastTurn("earlier", "answer")],
         100,
@@ -113,8 +112,9 @@ async def test_no_target_means_whole_passages_and_a_fast_box_reads_them_whole() 
 
 
 async def test_the_answer_is_asked_for_in_the_language_of_the_question() -> None:
-    text, _ = await read(Prompter(WordCounter(8192), Words(), 0.0), "Wie heiß läuft die Pumpe im Keller?")
-    assert text.endswith("in German.")
+    asked = Asked("Wie heiß läuft die Pumpe im Keller?", [passage(1)], (), 100, may_refuse=False)
+    built = await Prompter(WordCounter(8192), Words(), 0.0).build(asked)
+    assert built.sent.endswith("in German.")
 
 
 async def test_the_best_passages_nearest_sentence_is_repeated_behind_the_question_as_the_model_may_read_it() -> (
