@@ -88,6 +88,7 @@ class Desk:
                 "n_sequences": len(self.sequences),
                 "n_running": len(self.scheduler.running),
                 "n_waiting": len(self.scheduler.waiting),
+                "n_preparing": len(self.preparing),
                 "n_busy_slots": sum(not slot.is_idle for slot in self._slots.slots),
                 "n_cells": self._slots.n_used,
             }

@@ -10,10 +10,13 @@ from random import Random
 from time import perf_counter
 
 from appliance.engine.interface import Engine
-from appliance.engine.request import Done, GenerateRequest, Message, Sampling
+from appliance.engine.pieces import block
+from appliance.engine.request import Done, GenerateRequest, Message, Reuse, Sampling
 from appliance.errors import DeadlineError, EngineBusyError, PromptTooLongError
 
 N_WALKERS = 9  # people at once
+N_PASSAGES = 12  # that questions come with, of three documents
+MODES = (None, Reuse("exact"), Reuse("blocks"), Reuse("blend", 8))
 N_TELL = 100  # requests between two words about how far it is
 _WORDS = "the house of red stones by a river has nine doors and one of them is never closed at night".split()
 
@@ -43,7 +46,7 @@ class Walk:
             if self._n_begun % N_TELL == 0:
                 self._tell()
             kind = self._random.choice(
-                (self._finish, self._finish, self._hang_up, self._cancel, self._too_long)
+                (self._finish, self._finish, self._hang_up, self._cancel, self._too_long, self._prepare)
             )
             try:
                 outcome = await kind(self._request(user))
@@ -93,11 +96,24 @@ class Walk:
         long = Message("user", "word " * self._n_ctx)
         return await self._finish(GenerateRequest((long,), request.max_tokens, user=request.user))
 
+    async def _prepare(self, request: GenerateRequest) -> str:
+        """Ask for passages ahead of time; as often as not, change one's mind."""
+        patience_s = self._random.expovariate(5) if self._random.random() < 0.5 else None
+        try:
+            async with asyncio.timeout(patience_s):
+                await self._engine.prepare(request.messages)
+        except TimeoutError:
+            return "order dropped"
+        return "prepared"
+
     def _request(self, user: str) -> GenerateRequest:
         random = self._random
         # Few beginnings, so that prefixes are shared, copied and dropped; many ends, so that they part.
         topic = f"Topic {random.randrange(4)}. " + " ".join(_WORDS * random.randrange(1, 8))
         question = " ".join(random.choices(_WORDS, k=random.randrange(1, 12)))
+        if random.random() < 0.5:
+            chosen = random.sample(range(N_PASSAGES), random.randrange(1, 4))
+            question = "Passages:\n" + "".join(map(_passage, chosen)) + question
         sampled = random.random() < 0.3
         sampling = Sampling(
             temperature=0.9 if sampled else 0.0, seed=random.randrange(1000), repeat_penalty=1.1 if sampled else 1.0,
@@ -109,9 +125,14 @@ class Walk:
             sampling=sampling,
             user=user,
             deadline_s=random.uniform(0.0, 2.0) if random.random() < 0.3 else None,
+            reuse=random.choice(MODES),
         )
 
     def _tell(self) -> None:
         seconds = perf_counter() - self._started
         said = ", ".join(f"{name} {n}" for name, n in sorted(self.outcomes.items()))
         self._say(f"{self._n_begun} of {self._n_requests} requests, {seconds:.0f} s: {said}")
+
+
+def _passage(number: int) -> str:
+    return block(f"{number % 3:032x}", f"[{number}] " + " ".join(_WORDS * (1 + number % 4)) + "\n")

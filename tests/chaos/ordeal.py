@@ -51,6 +51,7 @@ class Ordeal:
         self.daemon.settings |= {
             "APPLIANCE_INGEST__MAX_DELETE_SHARE": "1.0",  # nobody is there to confirm
             "APPLIANCE_ENGINE__N_CTX": "2048",
+            "APPLIANCE_ENGINE__BLOCKS": "blocks",
             "APPLIANCE_ANSWER__MAX_TOKENS": "48",
         }
         self._place = home / "state", disk.wrapper if disk else ()

@@ -192,6 +192,92 @@ def test_model_that_cannot_trim_shares_only_whole_slots() -> None:
     assert other.tokens == []
 
 
+def join(slots: Slots, model: ScriptedModel, slot: Slot, tokens: list[int], *, exact: bool = False) -> None:
+    """Put tokens that were computed elsewhere behind what a slot holds."""
+    spare = slots.spare()
+    assert spare is not None
+    assert model.set_state(spare.index, json.dumps({"first": len(slot.tokens), "tokens": tokens}).encode())
+    n_before = len(slot.tokens)
+    model.seq_cp(spare.index, slot.index, n_before + len(tokens), n_before)
+    slots.graft(slot, tokens, exact=exact)
+    model.seq_rm(spare.index, -1, -1)
+
+
+def test_joined_tokens_and_those_behind_them_are_for_who_takes_them_alone() -> None:
+    slots, model = cache()
+    slot = hold(slots, model, [1, 2, 3], n_reserved=10)
+    join(slots, model, slot, [4, 5])
+    compute(slots, model, slot, [6])
+    assert (slot.tokens, slot.n_exact) == ([1, 2, 3, 4, 5, 6], 3)
+    assert agree(slots, model)
+    exact = slots.place([1, 2, 3, 4, 5, 6, 7], 9)
+    assert exact is not None
+    assert (exact.tokens, exact.n_exact) == ([1, 2, 3], 3)
+    other = slots.place([1, 2, 3, 4, 5, 6, 7], 9, exact=False)
+    assert other is not None
+    assert (other.tokens, other.n_exact) == ([1, 2, 3, 4, 5, 6], 3)
+    assert slots.n_used == model.n_used == 6
+    assert agree(slots, model)
+
+
+def test_joined_tokens_that_were_computed_in_their_place_are_for_everybody() -> None:
+    slots, model = cache()
+    slot = hold(slots, model, [1, 2, 3], n_reserved=10)
+    join(slots, model, slot, [4, 5], exact=True)
+    compute(slots, model, slot, [6])
+    assert slot.n_exact == 6
+
+
+def test_slot_whose_joined_tokens_are_gone_is_exact_again() -> None:
+    slots, model = cache()
+    slot = hold(slots, model, [1, 2, 3], n_reserved=10)
+    join(slots, model, slot, [4, 5])
+    slots.truncate(slot, 2)
+    compute(slots, model, slot, [7])
+    assert (slot.tokens, slot.n_exact) == ([1, 2, 7], 3)
+
+
+def test_catching_up_takes_joined_tokens_only_where_they_will_do() -> None:
+    slots, model = cache()
+    ahead, prompt = hold(slots, model, [1, 2, 3], n_reserved=10), [1, 2, 3, 4, 5, 6, 7]
+    join(slots, model, ahead, [4, 5, 6])
+    for exact, expected in ((True, 3), (False, 6)):
+        slot = slots.place([9], 10)
+        assert slot is not None
+        assert slots.catch_up(slot, prompt, exact=exact) == expected
+        assert slot.n_exact == 3
+    assert agree(slots, model)
+
+
+def test_spare_slot_is_an_empty_one_or_a_copy_or_the_oldest() -> None:
+    slots, model = cache(n_slots=5)
+    oldest = hold(slots, model, [1, 2, 3, 4])
+    begun = hold(slots, model, [7, 8, 9])
+    same = hold(slots, model, [7, 8, 6, 6])
+    for slot in (oldest, begun, same):
+        slots.release(slot)
+    assert slots.spare() not in (oldest, begun, same)
+    copy = slots.place([7, 8, 6, 5], 6)
+    assert copy is not None
+    assert copy.tokens == [7, 8, 6]
+    slots.release(copy)
+    last = hold(slots, model, [5, 5, 5])
+    assert slots.spare() is copy, "others hold its cells as well"
+    slots.release(last)
+    full = hold(slots, model, [3, 3, 3])
+    slots.release(full)
+    assert full is copy
+    assert slots.spare() is oldest
+    assert agree(slots, model)
+
+
+def test_no_slot_is_spare_while_all_are_busy() -> None:
+    slots, model = cache(n_slots=2)
+    for start in (1, 5):
+        hold(slots, model, [start])
+    assert slots.spare() is None
+
+
 @pytest.mark.parametrize("seed", range(10))
 def test_cells_are_never_overdrawn_nor_lost_on_a_random_walk(seed: int) -> None:
     chance = random.Random(seed)
@@ -200,15 +286,20 @@ def test_cells_are_never_overdrawn_nor_lost_on_a_random_walk(seed: int) -> None:
     n_shared = 0
     for _ in range(300):
         prompt = [chance.choice((1, 2)) for _ in range(chance.randint(1, 20))]
+        exact = chance.random() < 0.5
         n_reserved = len(prompt) + chance.randint(1, 10)
-        if chance.random() < 0.5 and (slot := slots.place(prompt, n_reserved)) is not None:
+        if chance.random() < 0.5 and (slot := slots.place(prompt, n_reserved, exact=exact)) is not None:
+            assert slot.n_exact == len(slot.tokens) or not exact
             assert slot.tokens == prompt[: len(slot.tokens)]
             n_shared += len(slot.tokens)
             left = prompt[len(slot.tokens) :] + [3] * (n_reserved - len(prompt))
             busy.append((slot, left))
         for slot, left in busy:
             chunk = left[: chance.randint(0, 4)]
-            if chunk:
+            if chunk and chance.random() < 0.2 and any(other.is_idle for other in slots.slots):
+                join(slots, model, slot, chunk)
+                del left[: len(chunk)]
+            elif chunk:
                 compute(slots, model, slot, chunk)  # fails if the cache has no room
                 del left[: len(chunk)]
         for entry in [entry for entry in busy if not entry[1] or chance.random() < 0.05]:
@@ -216,4 +307,5 @@ def test_cells_are_never_overdrawn_nor_lost_on_a_random_walk(seed: int) -> None:
             busy.remove(entry)
         assert agree(slots, model)
         assert slots.n_used <= 60
+        assert all(slot.n_exact <= len(slot.tokens) for slot in slots.slots)
     assert n_shared > 100

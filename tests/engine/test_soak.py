@@ -26,3 +26,4 @@ async def test_nothing_is_left_behind_by_cancels_deadlines_overflows_and_disconn
     assert sum(report.outcomes.values()) == N_REQUESTS
     walked = {name for name in report.outcomes if report.outcomes[name]}
     assert {"length", "deadline", "disconnected", "hung up", "refused: too long", "refused: busy"} <= walked
+    assert {"prepared", "order dropped"} <= walked
