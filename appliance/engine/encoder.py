@@ -15,7 +15,7 @@ from appliance.engine.desk import Desk
 from appliance.engine.joiner import Joiner
 from appliance.engine.request import Reuse
 from appliance.engine.sequence import Encoding, Sequence
-from appliance.engine.slots import Slots
+from appliance.engine.slots import Slot, Slots
 
 
 class Encoder:
@@ -27,6 +27,7 @@ class Encoder:
         self._blocks = blocks
         self.joiner = joiner
         self._told: tuple[int, ...] = ()
+        self._kept: list[tuple[Slot, int]] = []
 
     def begin(self, sequence: Sequence) -> None:
         """Start what a placed sequence needs that is not kept yet."""
@@ -48,15 +49,23 @@ class Encoder:
                 sequence.n_reused += n if all(one.key != join.key for one in sequence.encodings) else 0
             if sequence.n_done > n_before:
                 yield sequence
+        self._clear()
+
+    def _clear(self) -> None:
+        """Leave the cells of what is kept to conversations, which are not; who stood right behind its base has them."""
+        for slot, n_base in self._kept:
+            if slot.is_idle:
+                self._slots.truncate(slot, n_base)
+        self._kept.clear()
 
     def finish(self, encoding: Encoding) -> None:
-        """Keep what has been computed. What is kept leaves its cells to conversations, which are not."""
+        """Keep what has been computed."""
         slot = self._slots.of(encoding)
         kept = self.joiner.keep(encoding, slot)
         self._desk.preparing.done(encoding, kept=kept)
         self._leave(encoding)
         if kept:
-            self._slots.truncate(slot, len(encoding.base))
+            self._kept.append((slot, len(encoding.base)))
 
     def give_up(self, encoding: Encoding) -> None:
         """End one for which there is no room: it is computed in its place, for those who need it now."""

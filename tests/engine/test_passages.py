@@ -237,6 +237,22 @@ def test_second_turn_moves_its_passages_behind_a_history_that_is_found_again(tmp
     assert n_computed(model, *TEXTS) == [1, 1, 1]
 
 
+def test_passages_of_the_history_are_joined_too_where_its_cells_are_gone(tmp_path: Path) -> None:
+    first, second = turn("why?", RED, BLUE), turn("and then?", GREEN, RED)
+    with worker(ScriptedModel(), blocks=opened(tmp_path), reuse=JOINED) as parent:
+        ask(parent, 1, first)
+        answer, _ = parent.answer(1)
+        prepare(parent, 2, turn("", GREEN))
+        parent.hear(2, int)
+    model, reply = ScriptedModel(), Message("assistant", answer)
+    with worker(model, blocks=opened(tmp_path), reuse=JOINED) as parent:
+        ask(parent, 1, first, reply, second)
+        text, done = parent.answer(1)
+    assert text == right(first, reply, second)
+    assert done.n_reused == len(RED + BLUE + GREEN + RED)
+    assert n_computed(model, *TEXTS) == [0, 0, 0]
+
+
 def test_passage_that_stands_twice_in_a_prompt_is_computed_once(tmp_path: Path) -> None:
     model, asked = ScriptedModel(), turn("why?", RED, BLUE, RED)
     with worker(model, blocks=opened(tmp_path), reuse=JOINED) as parent:
@@ -438,6 +454,14 @@ def test_passage_that_is_forgotten_before_it_is_read_is_computed_in_its_place(tm
         text, done = parent.answer(1)
     assert (text, done.n_reused) == (right(asked), 0)
     assert n_computed(model, *TEXTS) == [1, 1, 1]
+
+
+def test_first_passage_has_the_very_cells_that_were_computed_for_it(tmp_path: Path) -> None:
+    model, asked = ScriptedModel(), turn("why?", RED)
+    with worker(model, blocks=Vanishing(tmp_path, "scripted", 10**6), reuse=JOINED) as parent:
+        ask(parent, 1, asked)
+        assert parent.answer(1)[0] == right(asked)
+    assert n_computed(model, RED) == [1], "though its file could not be read"
 
 
 def test_passages_that_cannot_be_kept_are_joined_all_the_same(tmp_path: Path) -> None:
