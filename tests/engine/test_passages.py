@@ -479,7 +479,7 @@ def test_without_slots_to_spare_they_are_computed_in_their_place(tmp_path: Path)
     with worker(model, blocks=opened(tmp_path), reuse=JOINED) as parent:
         ask(parent, 1, asked)
         assert parent.answer(1)[0] == right(asked)
-    assert (kept(tmp_path), model.moves) == ([], [])
+    assert (kept(tmp_path), model.moves, n_computed(model, *TEXTS)) == ([], [], [1, 1, 1])
     with worker(ScriptedModel(), blocks=opened(tmp_path), reuse=JOINED) as parent:
         ask(parent, 1, asked)
         parent.answer(1)
