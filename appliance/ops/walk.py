@@ -45,9 +45,9 @@ class Walk:
             self._n_begun += 1
             if self._n_begun % N_TELL == 0:
                 self._tell()
-            kind = self._random.choice(
-                (self._finish, self._finish, self._hang_up, self._cancel, self._too_long, self._prepare)
-            )
+            # An order may wait until nobody else asks: few, or the walk would be slow.
+            kinds = (self._finish, self._finish, self._hang_up, self._cancel, self._too_long)
+            kind = self._random.choice((*kinds, *kinds, self._prepare))
             try:
                 outcome = await kind(self._request(user))
             except EngineBusyError:
