@@ -106,7 +106,9 @@ async def _settle(engine: EngineProcess) -> None:
     """Wait until the last cancels have taken effect."""
     for _ in range(int(SETTLE_S / POLL_S)):
         held = await engine.held()
-        if not (held["n_sequences"] or held["n_running"]):  # a passage of a dropped order is computed to its end
+        if not (
+            held["n_sequences"] or held["n_running"]
+        ):  # a passage of a dropped order is computed to its end
             return
         await asyncio.sleep(POLL_S)
 
