@@ -113,10 +113,8 @@ class Joiner:
             if moved_by:
                 self._memory.seq_add(spare.index, moved_by)
             self._memory.seq_cp(spare.index, slot.index, join.end, at)
-            tokens = sequence.prompt[at : join.end]
-            exact = slot.n_exact == at and sequence.prompt[: join.start] == sequence.base
-            self._slots.graft(slot, tokens, exact=exact)
-            n_joined = len(tokens)
+            self._slots.graft(slot, sequence.prompt[at : join.end])
+            n_joined = join.end - at
         self._memory.seq_rm(spare.index, -1, -1)
         return n_joined
 

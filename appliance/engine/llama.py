@@ -128,6 +128,10 @@ class _AbortFlag:
         self.callback = ctypes.cast(ctypes.CDLL(None).strlen, C.ggml_abort_callback)
         self.data = ctypes.cast(self._bytes, ctypes.c_void_p)
 
+    @property
+    def is_set(self) -> bool:
+        return self._bytes[0] == b"\x01"
+
     def set(self, on: bool) -> None:
         self._bytes[0] = b"\x01" if on else b"\x00"
 
@@ -140,14 +144,14 @@ class Llama:
     """
 
     def __init__(self, spec: ModelSpec) -> None:
-        self._log = C.llama_log_callback(_log)
+        self._abort = _AbortFlag()
+        self._log = C.llama_log_callback(self._hear)
         C.llama_log_set(self._log, None)
         C.llama_backend_init()
         self._model = _load(spec)
         self._vocab = C.llama_model_get_vocab(self._model)
         self.can_trim = not (C.llama_model_is_recurrent(self._model) or C.llama_model_is_hybrid(self._model))
         self.n_slots = self._n_slots(spec.max_sequences)
-        self._abort = _AbortFlag()
         self._context = self._open(spec)
         self._memory = C.llama_get_memory(self._context)
         has_windows = C.llama_model_n_swa(self._model) > 0
@@ -265,6 +269,12 @@ class Llama:
 
     # --- loading ---
 
+    def _hear(self, level: int, text: bytes, _: object) -> None:
+        """Pass on warnings and errors of llama.cpp; the rest is chatter, and so is what it says of an abort."""
+        if level in (GGML_LOG_WARN, GGML_LOG_ERROR) and not self._abort.is_set:
+            sys.stderr.write(text.decode("utf-8", "replace"))
+            sys.stderr.flush()
+
     def _n_slots(self, max_sequences: int) -> int:
         wanted = max_sequences * SLOTS_A_SEQUENCE if self.can_trim else max_sequences
         return min(wanted, int(C.llama_max_parallel_sequences()))
@@ -354,10 +364,3 @@ def _load(spec: ModelSpec) -> int:
     if not model:
         raise ModelLoadError(f"llama.cpp cannot load {spec.path}")
     return int(model)
-
-
-def _log(level: int, text: bytes, _: object) -> None:
-    """Pass on warnings and errors of llama.cpp; the rest is chatter."""
-    if level in (GGML_LOG_WARN, GGML_LOG_ERROR):
-        sys.stderr.write(text.decode("utf-8", "replace"))
-        sys.stderr.flush()

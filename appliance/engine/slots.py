@@ -156,12 +156,11 @@ class Slots:
         self.truncate(spare, 0)
         return spare
 
-    def graft(self, slot: Slot, tokens: Tokens[int], *, exact: bool) -> None:
-        """Note tokens whose cells were taken from elsewhere, computed there as here if `exact`."""
+    def graft(self, slot: Slot, tokens: Tokens[int]) -> None:
+        """Note tokens whose cells come from a file: computed elsewhere, and rounded."""
         n_exact = slot.n_exact
         self.extend(slot, tokens)
-        if not exact:
-            slot.n_exact = n_exact
+        slot.n_exact = n_exact
 
     def extend(self, slot: Slot, tokens: Tokens[int]) -> None:
         """Note tokens that a step put into the cache."""

@@ -192,14 +192,14 @@ def test_model_that_cannot_trim_shares_only_whole_slots() -> None:
     assert other.tokens == []
 
 
-def join(slots: Slots, model: ScriptedModel, slot: Slot, tokens: list[int], *, exact: bool = False) -> None:
+def join(slots: Slots, model: ScriptedModel, slot: Slot, tokens: list[int]) -> None:
     """Put tokens that were computed elsewhere behind what a slot holds."""
     spare = slots.spare()
     assert spare is not None
     assert model.set_state(spare.index, json.dumps({"first": len(slot.tokens), "tokens": tokens}).encode())
     n_before = len(slot.tokens)
     model.seq_cp(spare.index, slot.index, n_before + len(tokens), n_before)
-    slots.graft(slot, tokens, exact=exact)
+    slots.graft(slot, tokens)
     model.seq_rm(spare.index, -1, -1)
 
 
@@ -218,14 +218,6 @@ def test_joined_tokens_and_those_behind_them_are_for_who_takes_them_alone() -> N
     assert (other.tokens, other.n_exact) == ([1, 2, 3, 4, 5, 6], 3)
     assert slots.n_used == model.n_used == 6
     assert agree(slots, model)
-
-
-def test_joined_tokens_that_were_computed_in_their_place_are_for_everybody() -> None:
-    slots, model = cache()
-    slot = hold(slots, model, [1, 2, 3], n_reserved=10)
-    join(slots, model, slot, [4, 5], exact=True)
-    compute(slots, model, slot, [6])
-    assert slot.n_exact == 6
 
 
 def test_slot_whose_joined_tokens_are_gone_is_exact_again() -> None:
