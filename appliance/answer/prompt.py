@@ -28,7 +28,6 @@ SYSTEM = (
 )
 TURN_OVERHEAD = 16  # tokens that a chat template adds to one message, generously: ChatML needs 5
 HEAD = "Passages:\n"  # what a turn that holds passages begins with
-_NEAREST = "Nearest sentence:"
 _HISTORY_SHARE = 0.5  # of what system, question and answer leave over
 _LABELLED = re.compile(rf"\[({LABEL})\]")
 
@@ -146,13 +145,10 @@ def _block(passage: Passage, rendered: str) -> str:
     return block(passage.version[:32], rendered) if passage.version else rendered
 
 
-def render_question(
-    question: str, *, nearest: str = "", language: Language = ENGLISH, may_refuse: bool = True
-) -> str:
+def render_question(question: str, *, language: Language = ENGLISH, may_refuse: bool = True) -> str:
     """Return the end of the user turn: the question, and what its answer should look like.
 
     Args:
-        nearest: the passages' sentence nearest to the question, repeated here, where a small model sees it best.
         may_refuse: whether the model is offered to say that the passages do not say it. Where the evidence is clear it
             is not: small models take the offer in one of seven questions that the passages answer.
     """
@@ -161,8 +157,7 @@ def render_question(
     )
     if may_refuse:
         wanted += f" If the passages do not say it, reply only: {language.does_not_say}"
-    repeated = f"{_NEAREST} {neutralise(nearest)}\n" if nearest else ""
-    return f"{_asked(question)}\n{repeated}{wanted}"
+    return f"{_asked(question)}\n{wanted}"
 
 
 def _asked(question: str) -> str:

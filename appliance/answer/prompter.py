@@ -19,7 +19,6 @@ from appliance.text.language import detect
 from appliance.text.words import Words
 
 _MIN_LEARNED = 64  # tokens read, for a rate that means something
-MAX_NEAREST = 400  # characters of the sentence that is repeated: about a hundred tokens
 MIN_PASSAGE_TOKENS = 250  # that all passages together keep, however slow the box: a paragraph or two
 
 
@@ -77,12 +76,11 @@ class Prompter:
         Raises:
             EngineError: the model cannot be asked.
         """
+        question = prompt.render_question(
+            asked.question, language=detect(asked.question), may_refuse=asked.may_refuse
+        )
         orders = [note for note in map(left_out_note, asked.passages) if note]
         asked = replace(asked, passages=[defused(passage) for passage in asked.passages])
-        question = prompt.render_question(
-            asked.question, nearest=_nearest(asked.passages), language=detect(asked.question),
-            may_refuse=asked.may_refuse,
-        )  # fmt: skip
         counted = await self._count(question, asked)
         passages, notes = self._shortened(asked, counted)
         if notes:
@@ -126,10 +124,3 @@ class Prompter:
         if not self._ttft_target_s or not self._tokens_per_s:
             return 2**31
         return int(self._ttft_target_s * self._tokens_per_s)
-
-
-def _nearest(passages: Sequence[Passage]) -> str:
-    """Return the best passage's sentence nearest to the question; nothing where none stands out, or it is very long."""
-    best = passages[0] if passages else None
-    sentence = best.text[slice(*best.best)].strip() if best and best.best else ""
-    return " ".join(sentence.split()) if len(sentence) <= MAX_NEAREST else ""

@@ -27,7 +27,7 @@ _BROKEN = str.maketrans("<>[]", "‹›()")
 _OURS = re.compile(
     rf"^(\s*)(\[{_NAME}\]|"
     r"#{2,3} ?(?:System|User|Assistant|Human|Instructions?|Response|Input)\b|"
-    r"(?:Question|Passages|Nearest sentence|System|User|Assistant|Human|Answer):)",
+    r"(?:Question|Passages|System|User|Assistant|Human|Answer):)",
     re.MULTILINE | re.IGNORECASE,
 )
 # Marks of citations inside a text: only ours may look like ours.
