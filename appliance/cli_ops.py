@@ -167,7 +167,7 @@ def tune_blocks(
     model: Model = None,
     questions: Questions = None,
     docs: Docs = None,
-    limit: Limit = 60,
+    limit: Limit = 150,
     fresh: Fresh = None,
     dry_run: DryRun = False,
     as_json: AsJson = False,
@@ -175,7 +175,7 @@ def tune_blocks(
     """Find out whether a model's answers stand when passages that it has read before are not computed again.
 
     The fastest mode within two points of `exact` goes to state/tuned-blocks.yaml in the home, which engine.blocks auto
-    takes. As many answers as `appliance bench blocks` makes.
+    takes. It makes the answers of `appliance bench blocks`, to more questions: two points are one question of fifty.
     """
     from appliance import tuned_blocks as tuned
     from appliance.ops import bench_blocks

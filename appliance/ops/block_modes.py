@@ -114,6 +114,8 @@ class Comparison:
             "ttft_ratio": median(self.ttft_ratios(mode)),
             "read_ratio": median(ratios(reading, [exact[n].read_s for n in self._worded])),
             "contained_delta": self.quality_delta(mode),
+            "won": sum(_holds(one) > _holds(other) for one, other in zip(replies, exact, strict=True)),
+            "lost": sum(_holds(one) < _holds(other) for one, other in zip(replies, exact, strict=True)),
             "reused": fmean(replies[n].n_reused / replies[n].n_prompt for n in self._worded),
         }  # fmt: skip
         return {name: round(value, 4) + 0.0 for name, value in row.items()}
@@ -155,6 +157,10 @@ class Comparison:
     def _stands(self, mode: Mode) -> bool:
         worse = -self.quality_delta(mode) > MAX_LOST + 1e-9
         return not worse and median(self.ttft_ratios(mode)) <= WORTH
+
+
+def _holds(reply: Reply) -> bool:
+    return reply.answered.contained
 
 
 def figures_of(model: str) -> tuple[Figure, ...]:

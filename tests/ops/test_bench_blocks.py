@@ -121,6 +121,7 @@ async def test_ratios_are_taken_question_by_question_and_cells_are_counted() -> 
     comparison = await compared(ScriptedDesk())
     assert comparison.picked == BLOCKS
     row = comparison.row(BLOCKS)
+    assert (row["won"], row["lost"]) == (0, 0)
     assert (row["ttft_ratio"], row["contained"], row["citation_precision"]) == (0.1, 1.0, 1.0)
     assert (row["read_p50_s"], row["read_ratio"]) == (0.5, round(0.5 / 5.9, 4))
     assert comparison.row(COLD)["ttft_ratio"] == 1.0
@@ -145,6 +146,9 @@ async def test_the_fastest_mode_within_two_points_is_picked(
     comparison = await compared(ScriptedDesk(wrong))
     assert comparison.picked.name == picked
     assert comparison.quality_delta(comparison.picked) == pytest.approx(delta)
+    n_wrong = wrong.get(comparison.picked.reuse, 0)
+    row = comparison.row(comparison.picked)
+    assert row["won"] - row["lost"] == wrong.get(EXACT.reuse, 0) - n_wrong
 
 
 async def test_a_mode_that_spares_next_to_nothing_is_not_picked() -> None:
@@ -181,7 +185,7 @@ async def test_the_report_has_figures_targets_and_a_row_for_each_mode(model: str
     assert list(found["modes"]) == ["exact", "blocks_cold", "blocks", "blend_16", "blend_32"]
     assert len(found["asked"]) == 250
     assert "picked: blocks; 500 bytes a token" in report.table()
-    assert "| blend_16 | 1.000 | 1.000 | 1.000 | 1.20 s | 1.20 s | 0.200 |" in report.markdown()
+    assert "| blend_16 | 1.000 | 0 | 0 | 1.000 | 1.000 | 1.20 s | 1.20 s | 0.200 |" in report.markdown()
 
 
 async def test_what_was_picked_is_remembered_with_the_model(tmp_path: Path) -> None:
