@@ -11,7 +11,8 @@ from appliance.ops.report import Report
 
 # Column → the figure of a mode that it shows, and how.
 _COLUMNS = (
-    ("contained", "contained", "{:.3f}"), ("won", "won", "{:.0f}"), ("lost", "lost", "{:.0f}"), ("F1", "f1", "{:.3f}"), ("citations", "citation_precision", "{:.3f}"),
+    ("contained", "contained", "{:.3f}"), ("won", "won", "{:.0f}"), ("lost", "lost", "{:.0f}"),
+    ("F1", "f1", "{:.3f}"), ("citations", "citation_precision", "{:.3f}"),
     ("TTFT p50", "ttft_p50_s", "{:.2f} s"), ("p95", "ttft_p95_s", "{:.2f} s"), ("÷ exact", "ttft_ratio", "{:.3f}"),
     ("reading p50", "read_p50_s", "{:.2f} s"), ("p95", "read_p95_s", "{:.2f} s"), ("reused", "reused", "{:.0%}"),
 )  # fmt: skip
