@@ -58,11 +58,14 @@ class Newest:
         question: its end, by `render_question`.
         passages: best first.
         left_out: what was left out before, in plain words.
+        best_last: the best passage stands next to the question. Where passages were computed apart, the nearest ones
+            draw too much attention: with the best one first the 1.5 B lost 9 answers of 150, so only 5.
     """
 
     question: str
     passages: Sequence[Passage] = ()
     left_out: Sequence[str] = ()
+    best_last: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +190,8 @@ def build(newest: Newest, history: Sequence[PastTurn], counted: Counted, room: R
     kept = newest.passages[:n_kept]
     gone = [f"passage {p.number}, {p.path}, {p.locator}" for p in newest.passages[n_kept:]]
     rendered = [render_passage(p) for p in kept]
-    sent = HEAD + "".join(map(_block, kept, rendered)) + newest.question
+    blocks = list(map(_block, kept, rendered))
+    sent = HEAD + "".join(reversed(blocks) if newest.best_last else blocks) + newest.question
     messages = [Message("system", SYSTEM)]
     turns = fit.turns(history)
     for turn in turns:

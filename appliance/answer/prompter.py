@@ -86,7 +86,8 @@ class Prompter:
         if notes:
             sizes = await self._engine.count_tokens([prompt.render_passage(p) for p in passages])
             counted = replace(counted, passages=sizes)
-        newest = Newest(question, passages, (*asked.left_out, *orders, *notes))
+        left_out = (*asked.left_out, *orders, *notes)
+        newest = Newest(question, passages, left_out, best_last=self._joins(asked))
         room = Room(self._engine.status().n_ctx, asked.max_answer)
         return prompt.build(newest, asked.history, counted, room)
 
@@ -102,8 +103,7 @@ class Prompter:
         return Counted(system, newest, passages, history, folded)
 
     def _shortened(self, asked: Asked, counted: Counted) -> tuple[Sequence[Passage], list[str]]:
-        reuse = asked.reuse or self._engine.status().reuse
-        if reuse.mode != "exact":
+        if self._joins(asked):
             return asked.passages, []  # their cells are joined; a part of one would have to be read
         room = self._readable_in_time() - counted.question
         if sum(counted.passages) <= max(room, MIN_PASSAGE_TOKENS):
@@ -118,6 +118,10 @@ class Prompter:
         n_short = sum(new.text != old.text for new, old in zip(passages, asked.passages, strict=True))
         what = "1 passage" if n_short == 1 else f"{n_short} passages"
         return passages, [f"sentences of {what}, to be read within {self._ttft_target_s:g} s"]
+
+    def _joins(self, asked: Asked) -> bool:
+        """Whether passages' cells are joined."""
+        return (asked.reuse or self._engine.status().reuse).mode != "exact"
 
     def _readable_in_time(self) -> int:
         """Tokens that the model reads within the target, going by the last answer; unlimited until there was one."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from appliance.answer.prompt import PastTurn
+from appliance.answer.prompt import PastTurn, label
 from appliance.answer.prompter import MIN_PASSAGE_TOKENS, Asked, Prompter
 from appliance.api.schema import Passage
 from appliance.engine.request import Done, EngineStatus, Reuse
@@ -115,3 +115,15 @@ async def test_no_target_means_whole_passages_and_a_fast_box_reads_them_whole() 
 async def test_the_answer_is_asked_for_in_the_language_of_the_question() -> None:
     text, _ = await sent(Prompter(WordCounter(8192), Words(), 0.0), "Wie heiß läuft die Pumpe im Keller?")
     assert text.endswith("in German.")
+
+
+@pytest.mark.parametrize(("reuse", "order"), [(EXACT, ["1.txt", "2.txt"]), (BLOCKS, ["2.txt", "1.txt"])])
+async def test_the_best_passage_stands_next_to_the_question_where_cells_are_joined(
+    reuse: Reuse, order: list[str]
+) -> None:
+    passages = [passage(n, f"{LONG} {n}").model_copy(update={"path": f"{n}.txt"}) for n in (1, 2)]
+    asked = Asked("How hot?", passages, (), 100, may_refuse=False, reuse=reuse)
+    built = await Prompter(WordCounter(8192), Words(), ttft_target_s=0).build(asked)
+    assert sorted(order, key=built.sent.index) == order
+    assert [each.number for each in built.passages] == [1, 2]
+    assert [built.labels[label(each)] for each in built.passages] == [1, 2]
