@@ -42,6 +42,10 @@ from ingest.filter import EVERYTHING, Filter
 
 log = logging.getLogger(__name__)
 
+# Passages whose cells are joined: each that was computed apart from the others draws attention away from the best one.
+# The 1.5 B had the golden answer in 0.767 of 150 answers with four, 0.780 with three (0.793 with four read in place).
+MAX_JOINED = 3
+
 
 @dataclass(frozen=True, slots=True)
 class AnswerLimits:
@@ -159,9 +163,10 @@ class Assistant:
             recalled = await asyncio.to_thread(
                 recall, self._journal, self._retriever, question.conversation, question.viewer
             )
+        reuse = question.reuse or self._engine.status().reuse
+        n = min(self._limits.n_passages, MAX_JOINED) if reuse.joins else self._limits.n_passages
         found = await self.search(
-            question.text, question.viewer, self._limits.n_passages, question.only,
-            context(question.text, recalled.turns),
+            question.text, question.viewer, n, question.only, context(question.text, recalled.turns),
         )  # fmt: skip
         conversation = question.conversation or self._journal.begin()
         return _Case(question, conversation, recalled, found, started, asked)

@@ -121,7 +121,7 @@ class Prompter:
 
     def _joins(self, asked: Asked) -> bool:
         """Whether passages' cells are joined."""
-        return (asked.reuse or self._engine.status().reuse).mode != "exact"
+        return (asked.reuse or self._engine.status().reuse).joins
 
     def _readable_in_time(self) -> int:
         """Tokens that the model reads within the target, going by the last answer; unlimited until there was one."""

@@ -105,7 +105,7 @@ class Warmer:
 
     async def _may(self) -> bool:
         status = self._engine.status()
-        if status.state != "ready" or status.reuse.mode == "exact":
+        if status.state != "ready" or not status.reuse.joins:
             return False
         return await asyncio.to_thread(self._idle)
 

@@ -29,7 +29,7 @@ class Joiner:
 
     def joins(self, prompt: PromptTokens, base: Tokens[int], reuse: Reuse) -> list[Join]:
         """Return what may be joined of a prompt, in its order."""
-        if reuse.mode == "exact" or not base:
+        if not reuse.joins or not base:
             return []
         n_fresh = reuse.n_fresh if reuse.mode == "blend" else 0
         found: list[Join] = []

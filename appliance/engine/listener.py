@@ -109,7 +109,7 @@ class Listener:
             deadline_s=request.deadline_s,
         )
         reuse = request.reuse or self._reuse
-        if self._joiner is not None and prompt.spans and reuse.mode != "exact":
+        if self._joiner is not None and prompt.spans and reuse.joins:
             sequence.exact, sequence.base = False, self._base(request.messages)
             sequence.joins = self._joiner.joins(prompt, sequence.base, reuse)
         if request.sampling.logprobs is not None:

@@ -21,6 +21,11 @@ class Reuse:
     mode: Literal["exact", "blocks", "blend"] = "exact"
     n_fresh: int = 0
 
+    @property
+    def joins(self) -> bool:
+        """Whether cells are joined at all."""
+        return self.mode != "exact"
+
     def __str__(self) -> str:
         return f"blend, {self.n_fresh} tokens" if self.mode == "blend" else self.mode
 

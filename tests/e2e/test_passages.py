@@ -172,3 +172,26 @@ def test_question_says_itself_what_becomes_of_its_passages(clinic: DaemonProcess
     ask(clinic, reuse=ReuseRequest(mode="blocks"))
     assert used_ns(blocks_of(clinic, PAY))
     assert clinic.until(lambda status: status.engine.n_blocks == 2).engine.reuse == "exact"
+
+
+def test_where_passages_are_joined_the_best_three_are_shown(clinic: DaemonProcess) -> None:
+    clinic.settings["APPLIANCE_ENGINE__BLOCKS"] = "exact"
+    for day in ("Monday", "Tuesday", "Wednesday"):
+        text = f"On {day} the director of the clinic sees patients of ward {day[0]}, and the nurse of {day} helps.\n"
+        (clinic.documents / f"{day}.txt").write_text(text)
+    begin(clinic)
+    clinic.until_states(Monday="ready", Tuesday="ready", Wednesday="ready")
+
+    def shown(reuse: ReuseRequest) -> list[str]:
+        async def passages() -> list[str]:
+            async with Client(clinic.socket) as client:
+                async for event in client.ask(QUESTION, reuse=reuse):
+                    if isinstance(event, PassagesEvent):
+                        return [passage.path for passage in event.passages]
+            return []
+
+        return asyncio.run(passages())
+
+    read, joined = shown(ReuseRequest(mode="exact")), shown(ReuseRequest(mode="blocks"))
+    assert (len(read), len(joined)) == (4, 3)
+    assert joined == read[:3]
