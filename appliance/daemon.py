@@ -146,7 +146,7 @@ async def build(config: Config) -> AsyncIterator[Parts]:
             state = ingest.status()
             return not busy() and (state.paused or not state.n_waiting)
 
-        if _composes(config, registry):
+        if settings.answer.read_ahead and _composes(config, registry):
             likely = Likely(library, journal, settings.answer.pinned)
             warmer = Warmer(engine, likely, idle, changes)
             await stack.enter_async_context(_running(warmer.run()))

@@ -245,6 +245,11 @@ class AnswerSettings(_Section):
         default=12.0, ge=0, le=600,
         description="Seconds to the first word aimed at; on a slow box the model reads shortened passages; 0: whole.",
     )  # fmt: skip
+    read_ahead: bool = Field(
+        default=True,
+        description="Read passages that are likely to be asked about while nobody asks; off on a battery. What was "
+        "asked about once is kept all the same.",
+    )
     pinned: tuple[str, ...] = Field(
         default=(),
         strict=False,  # YAML has lists
