@@ -88,7 +88,8 @@ def test_a_damaged_file_is_left_aside_and_written_anew(tmp_path: Path, text: str
 @pytest.mark.parametrize("reuse", ["blend", "blend 0", "Blocks", "exact 3", "blend 12345"])
 def test_a_catalogue_that_says_it_wrongly_is_refused(tmp_path: Path, reuse: str) -> None:
     file = tmp_path / "catalogue.yaml"
-    text = CATALOGUE_FILE.read_text().replace("    role: chat", f"    role: chat\n    reuse: {reuse}", 1)
-    file.write_text(text)
+    text = CATALOGUE_FILE.read_text()
+    assert "    reuse: blocks" in text
+    file.write_text(text.replace("    reuse: blocks", f"    reuse: {reuse}", 1))
     with pytest.raises(CatalogueError, match="reuse"):
         load_catalogue(file)

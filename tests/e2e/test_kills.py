@@ -8,7 +8,7 @@ import os
 import signal
 import time
 
-from appliance.api.schema import ErrorEvent, TokenEvent
+from appliance.api.schema import ErrorEvent
 from appliance.client import Client
 from appliance.errors import NotRunningError
 from tests.e2e.daemon_process import DaemonProcess

@@ -64,6 +64,9 @@ async def test_a_seed_repeats_a_warm_answer_and_another_changes_it(client: opena
 
 
 async def test_one_choice_left_is_the_greedy_answer_however_warm(client: openai.AsyncOpenAI) -> None:
+    await chat(
+        client, max_tokens=1
+    )  # the three find the prompt read alike: how it is cut moves the last digits
     greedy = text_of(await chat(client))
     assert text_of(await chat(client, temperature=2.0, extra_body={"top_k": 1})) == greedy
     assert text_of(await chat(client, temperature=0.7, extra_body={"min_p": 1.0})) == greedy
