@@ -32,7 +32,7 @@ async def ask_and_kill_the_engine(daemon: DaemonProcess) -> ErrorEvent:
     async with Client(daemon.socket) as client:
         killed = False
         async for event in client.ask(QUESTION):
-            if isinstance(event, TokenEvent) and not killed:
+            if isinstance(event, PrefillEvent) and not killed:  # a short answer ends before its first words show
                 engine = (await client.status()).engine
                 assert engine.pid is not None
                 os.kill(engine.pid, signal.SIGKILL)
