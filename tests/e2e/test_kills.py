@@ -8,7 +8,7 @@ import os
 import signal
 import time
 
-from appliance.api.schema import ErrorEvent
+from appliance.api.schema import ErrorEvent, PrefillEvent
 from appliance.client import Client
 from appliance.errors import NotRunningError
 from tests.e2e.daemon_process import DaemonProcess
@@ -32,7 +32,9 @@ async def ask_and_kill_the_engine(daemon: DaemonProcess) -> ErrorEvent:
     async with Client(daemon.socket) as client:
         killed = False
         async for event in client.ask(QUESTION):
-            if isinstance(event, PrefillEvent) and not killed:  # a short answer ends before its first words show
+            if (
+                isinstance(event, PrefillEvent) and not killed
+            ):  # a short answer ends before its first words show
                 engine = (await client.status()).engine
                 assert engine.pid is not None
                 os.kill(engine.pid, signal.SIGKILL)
