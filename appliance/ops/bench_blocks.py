@@ -211,10 +211,11 @@ def _settings(rig: Rig, subject: Subject, folder: Path) -> dict[str, Any]:
     n_ctx = min(ours.engine.n_ctx, rig.model.n_ctx_train or ours.engine.n_ctx)
     engine = {"model": rig.model.name, "n_ctx": n_ctx, "blocks": "exact", "saved_prefixes_mb": 0}
     ingest = ours.ingest.model_dump(mode="json") | {"folder": str(folder)}
-    answer = ours.answer.model_dump(mode="json") | {"compose": "always", "ttft_target_s": 0, "read_ahead": False}
+    whole = {"compose": "always", "ttft_target_s": 0, "read_ahead": False}
     return {
         "models": {"folder": str(rig.models)}, "engine": ours.engine.model_dump(mode="json", exclude=REMOTE) | engine,
-        "embed": ours.embed.model_dump(mode="json"), "ingest": ingest, "answer": answer,
+        "embed": ours.embed.model_dump(mode="json"), "ingest": ingest,
+        "answer": ours.answer.model_dump(mode="json") | whole,
     }  # fmt: skip
 
 
