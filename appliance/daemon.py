@@ -111,7 +111,7 @@ async def build(config: Config) -> AsyncIterator[Parts]:
             contextlib.closing(Dense(config.state / "chroma", library, embedder.fingerprint, embedder.n_dims))
         )
         engine = await stack.enter_async_context(_engine(config, registry))
-        words = Words()
+        words, composes = Words(), _composes(config, registry)
         record_vectors = RecordVectors(library, embedder.fingerprint)
         reranker = open_reranker(registry, settings.embed.reranker, settings.embed.rerank_ms / 1000)
         retriever = Retriever(library, dense, record_vectors, embedder, config.documents, words, reranker)
@@ -121,11 +121,11 @@ async def build(config: Config) -> AsyncIterator[Parts]:
             settings.answer.refuse_below,
             settings.answer.quote_above,
             settings.answer.ttft_target_s,
-            _composes(config, registry),
+            composes,
         )
         attribute = partial(Attributor, words=words, embedder=embedder)
         assistant = Assistant(retriever, engine, journal, limits, attribute)
-        trusted = settings.answer.compose == "never" or _composes(config, registry)
+        trusted = settings.answer.compose == "never" or composes
         tasks = stack.enter_context(
             contextlib.closing(
                 Tasks(library, config.documents, engine, words, config.state / "tasks.db", trusted=trusted)
@@ -146,7 +146,7 @@ async def build(config: Config) -> AsyncIterator[Parts]:
             state = ingest.status()
             return not busy() and (state.paused or not state.n_waiting)
 
-        if settings.answer.read_ahead and _composes(config, registry):
+        if settings.answer.read_ahead and composes:
             likely = Likely(library, journal, settings.answer.pinned)
             warmer = Warmer(engine, likely, idle, changes)
             await stack.enter_async_context(_running(warmer.run()))
